@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "flow.h"
+
+void cyc_empty_turns(void *arg, uint64_t turns)
+{
+    (void)arg;
+    for (; turns > 0; turns--)
+        __asm__ volatile(""); // keeps the loop; adds no instruction
+}
+
+// One test, or one pass of a circle that reads the clock itself. Everything but the two
+// readings and the circle stands outside the interval, and is the same code whatever the
+// flow's parameters are (seed 004, section 2.2.2).
+static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint64_t turns, struct cyc_sample *sample)
+{
+    int64_t before[CYC_COUNTERS_MAX];
+    rig->count(rig->host, before);
+    uint64_t begin = rig->clock.begin();
+    if (circle->pass != NULL) {
+        sample->value = circle->pass(circle->arg);
+    } else {
+        circle->turns(circle->arg, turns);
+        sample->value = (int64_t)(rig->clock.end() - begin);
+    }
+    rig->count(rig->host, sample->counts);
+    for (uint32_t i = 0; rig->counters[i] != NULL; i++)
+        sample->counts[i] -= before[i];
+    sample->at = (int64_t)(begin - rig->origin);
+}
+
+static void write_samples(struct cyc_rig *rig, const char *kind, const struct cyc_circle *circle, const char *method,
+                          uint32_t visit, uint32_t group, uint64_t turns, uint32_t count)
+{
+    struct cyc_writer *w = rig->writer;
+    const struct cyc_sample *s = rig->samples;
+    cyc_record_open(w, kind);
+    cyc_record_text(w, "circle", circle->contract->key);
+    cyc_record_text(w, "method", method);
+    cyc_record_int(w, "visit", visit);
+    cyc_record_int(w, "group", group);
+    cyc_record_int(w, "turns", (int64_t)turns);
+    cyc_record_ints(w, "values", &s->value, count, sizeof *s);
+    cyc_record_ints(w, "at", &s->at, count, sizeof *s);
+    cyc_record_object_open(w, "counters");
+    for (uint32_t i = 0; rig->counters[i] != NULL; i++)
+        cyc_record_ints(w, rig->counters[i], &s->counts[i], count, sizeof *s);
+    cyc_record_object_close(w);
+    cyc_record_close(w);
+    w->values += count;
+}
+
+int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow,
+                         uint32_t visit)
+{
+    if (flow->tests == 0 || flow->tests > rig->samples_max)
+        return -1;
+    cyc_record_circle(rig->writer, circle, "accumulated", flow);
+    for (uint32_t group = 0; group < flow->groups; group++) {
+        uint64_t turns = flow->initial + (uint64_t)group * flow->delta;
+        for (uint32_t test = 0; test < flow->tests; test++)
+            run_test(rig, circle, turns, &rig->samples[test]);
+        write_samples(rig, "group", circle, "accumulated", visit, group, turns, flow->tests);
+    }
+    return 0;
+}
+
+static int64_t empty_pass(void *arg)
+{
+    const struct cyc_clock *clock = arg;
+    uint64_t begin = clock->begin();
+    return (int64_t)(clock->end() - begin);
+}
+
+// What a reading costs: the identical sequence with nothing between the readings.
+static void write_overhead(struct cyc_rig *rig, const struct cyc_circle *circle, const char *method, uint32_t count,
+                           uint32_t visit)
+{
+    struct cyc_circle empty = {circle->contract, cyc_empty_turns, circle->pass ? empty_pass : NULL, &rig->clock};
+    for (uint32_t i = 0; i < count; i++)
+        run_test(rig, &empty, 1, &rig->samples[i]);
+    write_samples(rig, "overhead", circle, method, visit, 0, 1, count);
+}
+
+static int flow_single(struct cyc_rig *rig, const struct cyc_circle *circle, const char *method, uint32_t passes,
+                       uint32_t visit, int cold)
+{
+    struct cyc_flow flow = {.initial = 1, .delta = 0, .groups = 1, .tests = passes};
+    if (passes == 0 || passes > rig->samples_max)
+        return -1;
+    cyc_record_circle(rig->writer, circle, method, &flow);
+    write_overhead(rig, circle, method, passes, visit);
+    if (cold && rig->evict != NULL)
+        rig->evict(rig->host);
+    for (uint32_t i = 0; i < passes; i++)
+        run_test(rig, circle, 1, &rig->samples[i]);
+    write_samples(rig, "pass", circle, method, visit, 0, 1, passes);
+    return 0;
+}
+
+int cyc_flow_direct(struct cyc_rig *rig, const struct cyc_circle *circle, uint32_t passes, uint32_t visit)
+{
+    return flow_single(rig, circle, "direct", passes, visit, 0);
+}
+
+int cyc_flow_passes(struct cyc_rig *rig, const struct cyc_circle *circle, uint32_t passes, uint32_t visit)
+{
+    return flow_single(rig, circle, "passes", passes, visit, 1);
+}

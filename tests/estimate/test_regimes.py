@@ -21,4 +21,4 @@ def test_lowest_sustained_regime_not_the_lowest_value() -> None:
     both = regimes.estimate(rng.permutation([*low, *high, *rng.uniform(500, 600, 10)]))
     assert both.quiet.value == pytest.approx(np.median(low), abs=0.5)
     assert both.quiet.share == pytest.approx(0.30, abs=0.01)
-    assert both.typical.value == pytest.approx(1100, abs=1)
+    assert 1080 < both.typical.value < 1100  # a tenth of the middle half is still `low`

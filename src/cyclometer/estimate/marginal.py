@@ -84,13 +84,13 @@ def group_means(A: ArrayLike, N: ArrayLike, resolution: float = 1.0) -> Groups:
     accumulated, turns = samples(A, 2, "A"), samples(N, 2, "N")
     if accumulated.shape != turns.shape:
         raise ValueError(f"A holds {accumulated.size} tests and N {turns.size} sizes; pass one size for each test.")
-    sizes, group, count = np.unique(turns, return_inverse=True, return_counts=True)
+    sizes, group, tests = np.unique(turns, return_inverse=True, return_counts=True)
+    count = tests.astype(np.float64)
     mean = np.bincount(group, accumulated) / count
     if count.min() < 2:
-        return Groups(sizes, mean, count.astype(np.float64), None, None)
+        return Groups(sizes, mean, count, None, None)
     variance = np.bincount(group, (accumulated - mean[group]) ** 2) / (count - 1)
-    of_mean: FloatArray = np.maximum(variance / count, resolution**2 / 12)
-    return Groups(sizes, mean, count.astype(np.float64), of_mean, count - 1.0)
+    return Groups(sizes, mean, count, np.maximum(variance / count, resolution**2 / 12), count - 1)
 
 
 def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:

@@ -13,15 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import MeasurementFailed
 from .interval import Interval, samples
 from .order import quantile, quantile_interval
 
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 """The quantiles every direct estimate reports."""
-
-
-class UnstableOverheadError(ValueError):
-    """The overhead samples do not agree on one value, so nothing may be subtracted."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +67,11 @@ def estimate(passes: ArrayLike, overhead: Overhead | None = None, level: float =
         overhead: what `measure_overhead` made of the empty intervals; None subtracts nothing.
 
     Raises:
-        UnstableOverheadError: the overhead is not stable.
+        MeasurementFailed: the overhead is not stable.
     """
     correction = overhead or Overhead.none(level)
     if correction.unstable:
-        raise UnstableOverheadError(correction.unstable)
+        raise MeasurementFailed(correction.unstable)
     ordered = np.sort(samples(passes, name="passes"))
     return DirectEstimate(
         passes=ordered.size,

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a bundle holds: the stage between decoding a stream (or a foreign file) and estimating.
+
+A bundle is a list of *rows* (a circle in one configuration, by one method, on one clock), raw
+*samples* that point to rows, and, for foreign files that print only statistics, *summaries*.
+Schema history: 1 (2026-11) first version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+SCHEMA = 1
+
+
+class Clock(msgspec.Struct, frozen=True):
+    """A clock: its unit is one of `units.UNITS`; `hz` is 0 where unknown; `exact` ones repeat to the digit."""
+
+    name: str
+    unit: str
+    hz: float = 0.0
+    exact: bool = False
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """Which part of a turn is timed (`round_trip`, `one_way`, `half`, or `unknown`) and the event at each end."""
+
+    kind: str = "unknown"
+    start: str = msgspec.field(name="from", default="")
+    stop: str = msgspec.field(name="to", default="")
+
+
+class Contract(msgspec.Struct, frozen=True):
+    """What a circle times. `expect`: counter name -> exact count per turn."""
+
+    key: str
+    title: str = ""
+    sequence: tuple[str, ...] = ()
+    interval: Interval = Interval()
+    expect: dict[str, int] = {}
+    params: dict[str, str] = {}
+    correction: str = "none"
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """KBench's flow: group g of `groups` has `tests` tests of `initial + g * delta` turns."""
+
+    initial: int
+    delta: int
+    groups: int
+    tests: int
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a foreign row stood: the kept raw file, its line (from 1; 0 unknown) and its literal name there."""
+
+    file: str
+    line: int = 0
+    name: str = ""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One row of a bundle. `configuration` says how the target was built, in the target's own option names."""
+
+    contract: Contract
+    clock: Clock
+    method: str  # accumulated | direct | passes | reported (a foreign tool's own figure)
+    configuration: dict[str, str] = {}
+    flow: Flow | None = None
+    better: str = "lower"  # or "higher", for rates
+    source: Source | None = None
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Statistics that a foreign tool printed for `row`, run by run; None where it printed none.
+
+    `status`: ok, failed or inconclusive, as the tool said. `quantiles`: probability as text ("0.99") -> value.
+    """
+
+    row: int
+    run: int = 0
+    n: int | None = None
+    mean: float | None = None
+    sd: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    median: float | None = None
+    quantiles: dict[str, float] = {}
+    status: str = "ok"
+    note: str = ""
+    extra: dict[str, float] = {}  # figures with a name of their own, e.g. {"change_pct": -43.51, "us": 1.97}
+    source: Source | None = None  # of this very figure, where a row has one line a run
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something the reader of this bundle must know: a damaged record, a failed circle, a line not understood."""
+
+    what: str
+    where: str = ""  # "console line 12", "circle pipe.round_trip"
+    kind: str = "note"  # damaged | failed | skipped | unread | environment | note
+
+
+# Tags say why a test is set aside; bits of the `tags` column, in this order, for ever.
+TAGS = ("invalid", "interrupt", "preempted", "steal", "migrated", "throttled", "frequency", "unstable")
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Raw samples in arrival order; arrays of one length. A value is the whole test's, over `turns` turns."""
+
+    row: NDArray[np.int32]  # index into Bundle.rows
+    run: NDArray[np.int32]
+    visit: NDArray[np.int32]  # -1 where the source has no visits
+    group: NDArray[np.int32]
+    test: NDArray[np.int32]
+    turns: NDArray[np.int64]
+    value: NDArray[np.float64]  # in the row's clock unit
+    at: NDArray[np.int64]  # clock at the test's begin since the run's origin; -1 unknown
+    tags: NDArray[np.int32]  # bits of TAGS; 0 = undisturbed and valid
+    kind: NDArray[np.int8]  # 0 measurement, 1 overhead of the reading
+    counters: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)  # deltas; MISSING where not counted
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+MISSING = np.iinfo(np.int64).min  # a counter that was not read for this sample
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Everything but the samples, as `bundle.json` stores it."""
+
+    schema: int
+    created: str  # ISO 8601 with offset
+    target: str
+    rows: tuple[Row, ...]
+    summaries: tuple[Summary, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    environment: dict[str, Any] = {}
+    plan: dict[str, Any] = {}  # runs, order and seed, as executed
+    title: str = ""
+    tool: str = ""  # what produced the data, e.g. "cyclometer 0.1.0", "sel4bench"
+    files: dict[str, str] = {}  # kept raw file name -> sha256 of its bytes
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One measurement, immutable. `digest` names its content; `path` is None until it is stored."""
+
+    identity: Identity
+    samples: Samples
+    digest: str = ""
+    path: str | None = None
+
+
+def tag_bit(name: str) -> int:
+    """The bit of a tag in the `tags` column."""
+    return 1 << TAGS.index(name)
+
+
+def no_samples() -> Samples:
+    """An empty set of samples, for bundles that hold summaries only."""
+    ints = {name: np.empty(0, np.int32) for name in ("row", "run", "visit", "group", "test", "tags")}
+    longs = {name: np.empty(0, np.int64) for name in ("turns", "at")}
+    return Samples(**ints, **longs, value=np.empty(0), kind=np.empty(0, np.int8))

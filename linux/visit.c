@@ -213,6 +213,7 @@ static void measure(void)
     participants[participant_count++] = (pid_t)syscall(SYS_gettid);
     self->setup(self);
     self->turns(circle.arg, SETTLE_TURNS);
+    memset(samples, 0, sizeof samples); // resident and our own again: a peer's fork made every page copy-on-write
     counters_open(participants, participant_count);
     rig.counters = counters_names();
     if (run_flow(&rig, &circle) != 0)
@@ -228,7 +229,6 @@ static void visit_process(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_RTTIME, &bound);
     memset(&state->outcomes, 0, sizeof state->outcomes);
-    memset(samples, 0, sizeof samples); // resident before the first test
     if (host_pin(run_options->cpu) != NULL)
         circle_fail("sched_setaffinity");
     host_lock_memory(STACK_BYTES);

@@ -5,39 +5,36 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
 
 import rich_click as click
 
 from cyclometer import __version__
 from cyclometer.errors import FAILED, CyclometerError
 
-# name -> module whose `command` it is, and the line that `--help` shows without importing it
+# name -> module whose `command` it is; the modules import what is heavy only when they run
 COMMANDS = {
-    "run": ("cyclometer.cli.run", "Measure a target and store a bundle."),
-    "show": ("cyclometer.cli.show", "Print what a bundle says."),
-    "list": ("cyclometer.cli.list", "List circles with their contracts, and targets."),
-    "doctor": ("cyclometer.cli.doctor", "Check this machine; tune and restore it."),
-    "export": ("cyclometer.cli.export", "Write a bundle in another tool's format."),
-    "target": ("cyclometer.cli.target", "Build what a target needs."),
+    "run": "cyclometer.cli.run",
+    "show": "cyclometer.cli.show",
+    "list": "cyclometer.cli.list",
+    "doctor": "cyclometer.cli.doctor",
+    "export": "cyclometer.cli.export",
+    "target": "cyclometer.cli.target",
 }
 
 
 class _Lazy(click.RichGroup):
-    """A group that knows its commands' names and help without importing them."""
+    """A group that imports a command's module when the command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        del ctx
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[name][0]).command
+        command: click.Command = importlib.import_module(COMMANDS[name]).command
         return command
-
-    def format_commands(self, ctx: click.Context, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -59,7 +56,7 @@ def main() -> None:
     except CyclometerError as error:
         click.echo(f"cyclometer: {error}", err=True)
         sys.exit(error.exit_code)
-    except click.exceptions.Abort:
+    except click.Abort:
         sys.exit(FAILED)
     except click.ClickException as error:
         error.show()

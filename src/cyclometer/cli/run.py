@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from cyclometer.cli import common
 from cyclometer.errors import FAILED, UsageError
 from cyclometer.units import seconds
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
     from cyclometer.targets.linux import Measured, Settings
 
-STORE = Path("results")
+_SAY_EVERY_S = 5.0
 _QUICK = {"runs": 3, "rounds": 1, "budget_s": 12.0}
 
 
@@ -42,8 +43,8 @@ def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]")
 @click.option("--clock", type=click.Choice(["native", "cycles"]), default="native", show_default=True)
 @click.option("--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]")
-@click.option("--watchdog", type=click.IntRange(1, 3600), default=10, show_default=True, help="Seconds a visit may take.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/<time>-<target>]")
+@click.option("--watchdog", type=click.IntRange(1, 3600), default=10, show_default=True, help="Seconds for a visit.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/TIME-TARGET]")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON instead of the table.")
 def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
@@ -90,7 +91,7 @@ def _store(measured: Measured, path: Path) -> Bundle:
 
 
 def _default_path(target: str) -> Path:
-    return STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-{target}"
+    return common.STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-{target}"
 
 
 def _print(bundle: Bundle, as_json: bool) -> None:
@@ -103,11 +104,11 @@ def _print(bundle: Bundle, as_json: bool) -> None:
 
 
 class _Display(AbstractContextManager["_Display"]):
-    """A progress bar on a terminal, a line every tenth elsewhere. Redrawn between visits only, never during one."""
+    """A progress bar on a terminal, a line now and then elsewhere. Redrawn between visits only, never during one."""
 
     def __init__(self) -> None:
         self._bar = None
-        self._last_tenth = -1
+        self._said = 0.0
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -122,10 +123,12 @@ class _Display(AbstractContextManager["_Display"]):
         """Called between visits."""
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, description=key[:44], refresh=True)
-        elif (tenth := 10 * done // max(1, total)) != self._last_tenth:
-            self._last_tenth = tenth
-            click.echo(f"{done}/{total} visits {key}", err=True)
+        elif time.monotonic() - self._said > _SAY_EVERY_S:
+            self._said = time.monotonic()
+            click.echo(f"{done}/{total} {key}", err=True)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()

@@ -109,7 +109,7 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -
     good = everything[samples.tags[everything] == 0]
     reason = _invalid(bundle, members) or _failed(bundle.identity.problems, row.contract.key)
     method = _accumulated if row.method == "accumulated" else _direct
-    parts = method(samples, main, good, level) if len(good) and row.method != "proof" else _Parts()
+    parts = method(samples, good, level) if len(good) and row.method != "proof" else _Parts()
     if parts.quiet is None and not reason:
         reason = parts.why or "no test counts: all were set aside"
     return Estimate(
@@ -131,25 +131,31 @@ class _Parts:
     why: str = ""
 
 
-def _accumulated(samples: Samples, main: int, good: NDArray[np.intp], level: float) -> _Parts:
+def _accumulated(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
     """Marginal latency: each test's A minus the fixed cost, over its turns (design 6.2), by regime and run."""
-    A, N = samples.value[good], samples.turns[good].astype(np.float64)
-    fit = _fixed_cost(A, N, level)
-    fixed = fit.c if fit is not None and np.all(A > fit.c) else 0.0
-    runs = _by_run(samples.run[good], (A - fixed) / N, level)
+    A, N, run = samples.value[good], samples.turns[good].astype(np.float64), samples.run[good]
+    fit = _fixed_cost(A, N, run, level)
+    fixed = fit.c if fit is not None and np.all(fit.c < A) else 0.0
+    runs = _by_run(run, (A - fixed) / N, level)
     return _combined(runs, level, fit)
 
 
-def _fixed_cost(A: FloatArray, N: FloatArray, level: float) -> marginal.MarginalFit | None:
-    """The line through the quiet tests of every size, all runs together; None for a flow of one size."""
+def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float) -> marginal.MarginalFit | None:
+    """The line through the quiet A of every size and run; None for a flow of one size.
+
+    One point a size and run, so that the run is the unit of inference for c and for the bend as well.
+    """
     sizes = np.unique(N)
     if sizes.size < 2 or np.any(A <= 0):
         return None
-    quiet = np.zeros(A.size, bool)
+    points = []
     for size in sizes:
-        low, high = regimes.quiet_core(A[N == size] / size)
-        quiet |= (N == size) & (A / size >= low) & (A / size <= high)
-    return marginal.fit(A[quiet], N[quiet], level)
+        for number in np.unique(run):
+            tests = A[(size == N) & (run == number)]
+            if tests.size:
+                points.append((size, regimes.estimate(tests / size, level).quiet.value * size))
+    of_size, quiet = np.array(points).T
+    return marginal.fit(quiet, of_size, level)
 
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:
@@ -170,9 +176,9 @@ def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.Margina
     return _Parts(quiet, typical, runs, fit)
 
 
-def _direct(samples: Samples, main: int, good: NDArray[np.intp], level: float) -> _Parts:
+def _direct(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
     """Single turns: quantiles over all runs, and the run medians as the estimate; the overhead subtracted here."""
-    empty = picked(samples, main, kind=1, untagged=True)
+    empty = picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)
     overhead = None
     try:
         if len(empty) >= _MIN_OVERHEAD:
@@ -204,7 +210,7 @@ def _finite(interval: Interval) -> Interval:
 def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[str, Any]:
     """How the runs went over their time, and whether sigma_P may be printed (equation 3.2 needs independence)."""
     A, N, run = samples.value[good], samples.turns[good], samples.run[good]
-    one_size = N == N[0] if len(N) else N > 0
+    one_size = N[0] == N if len(N) else N > 0
     series = [A[one_size & (run == number)] / N[0] for number in np.unique(run)] if len(N) else []
     assessed = [steady.assess(Y) for Y in series if len(Y) >= _MIN_STEADY]
     if method != "accumulated" or not assessed:

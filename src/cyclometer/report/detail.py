@@ -40,7 +40,8 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
 def _contract(e: Estimate) -> list[str]:
     c = e.contract
     configuration = ", ".join(f"{k}={v}" for k, v in sorted(e.configuration.items()))
-    lines = [f"{c.key}: {c.title}", f"  configuration  {configuration}", f"  clock          {e.clock.name} in {e.clock.unit}"]
+    lines = [f"{c.key}: {c.title}", f"  configuration  {configuration}"]
+    lines.append(f"  clock          {e.clock.name} in {e.clock.unit}")
     lines += [f"  {'sequence' if i == 0 else '':14} {event}" for i, event in enumerate(c.sequence)]
     lines.append(f"  interval       {c.interval.kind}: from [{c.interval.start}] to [{c.interval.stop}]")
     lines.append("  expected       " + ", ".join(f"{n} {count} a turn" for n, count in c.expect.items()))
@@ -82,7 +83,8 @@ def _steadiness(e: Estimate) -> str:
     if s is None:
         return "not judged: " + e.sigma_reason
     warm_up = "no end found" if s.warm_up is None else f"over after {s.warm_up} tests"
-    return f"{s.shape}; warm-up {warm_up}; lag-1 correlation {s.lag_correlation:+.2f}; {s.effective_size:.0f} effective of {s.tests} tests"
+    effective = f"{s.effective_size:.0f} effective of {s.tests} tests"
+    return f"{s.shape}; warm-up {warm_up}; lag-1 correlation {s.lag_correlation:+.2f}; {effective}"
 
 
 def _runs(e: Estimate) -> list[str]:
@@ -110,7 +112,8 @@ def _plan(bundle: Bundle, e: Estimate) -> list[str]:
 
 def _row(bundle: Bundle, e: Estimate) -> int:
     rows = bundle.identity.rows
-    return next(i for i, r in enumerate(rows) if (r.contract, r.configuration, r.method) == (e.contract, e.configuration, e.method))
+    wanted = (e.contract, e.configuration, e.method)
+    return next(i for i, r in enumerate(rows) if (r.contract, r.configuration, r.method) == wanted)
 
 
 def _plot(bundle: Bundle, e: Estimate) -> list[str]:

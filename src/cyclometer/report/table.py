@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -17,36 +18,47 @@ from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.units import to_ns
 
-WIDTH_MIN = 100
+_WIDE = 160  # columns that the whole table takes
 
 
 def show(bundle: Bundle) -> None:
     """Prints the table of a bundle and what its reader must know, on standard output."""
     found = estimates(bundle)
-    console = Console(width=None if Console().is_terminal else 150, highlight=False, soft_wrap=False)
-    console.print(_title(bundle, found))
-    console.print(table(found))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE
+    console.print(_title(bundle, found), soft_wrap=True)
+    console.print(table(found, wide=console.width >= _WIDE))
     for line in footnotes(bundle, found):
         console.print(line, style="dim", soft_wrap=True)
 
 
-def table(found: list[Estimate]) -> Table:
-    """One line per circle: quiet latency with its interval first, what to doubt last."""
+def table(found: list[Estimate], wide: bool = True) -> Table:
+    """One line per circle: quiet latency with its interval first, what to doubt last; fewer columns unless `wide`."""
     unit = found[0].clock.unit if found else ""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for name, justify in (
-        ("circle", "left"), (f"quiet [{unit}]", "right"), ("ns", "right"), ("typical", "right"), ("fixed c", "right"),
-        ("cold", "right"), ("spread", "right"), ("tests", "right"), ("set aside", "left"), ("steady", "left"),
-    ):  # fmt: skip
-        result.add_column(name, justify=justify, no_wrap=name != "set aside", overflow="fold")  # type: ignore[arg-type]
+    for name, left, narrow in _COLUMNS:
+        if wide or narrow:
+            header = f"quiet [{unit}]" if name == "quiet" else name
+            result.add_column(header, justify="left" if left else "right", no_wrap=not left, overflow="fold")
     for estimate in found:
-        result.add_row(*_cells(estimate), style=None if estimate.valid else "red")
+        cells = _cells(estimate)
+        chosen = [cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=False) if wide or narrow]
+        result.add_row(*chosen, style=None if estimate.valid else "red")
     return result
+
+
+# name, left-aligned, shown on a narrow terminal
+_COLUMNS = (
+    ("circle", True, True), ("quiet", False, True), ("ns", False, True), ("typical", False, False),
+    ("fixed c", False, False), ("cold", False, False), ("spread", False, True), ("tests", False, True),
+    ("set aside", True, False), ("steady", True, False),
+)  # fmt: skip
 
 
 def _cells(e: Estimate) -> list[str | Text]:
     if e.quiet is None or not e.valid:
-        return [e.contract.key, "invalid" if e.tests or e.set_aside else "not run", Text(e.reason, style="red")]
+        return [e.contract.key, "invalid" if e.tests or e.set_aside else "not run"] + [""] * (len(_COLUMNS) - 2)
     return [
         e.contract.key,
         with_interval(e.quiet),
@@ -54,7 +66,7 @@ def _cells(e: Estimate) -> list[str | Text]:
         "" if e.typical is None else digits.rounded(e.typical.value, e.typical.interval.half_width),
         fixed_cost(e),
         "" if e.cold is None else f"{e.cold:.0f}",
-        digits.percent(e.quiet.spread) if e.quiet.runs > 1 else "one run",
+        f"{100 * e.quiet.spread:.2f} %" if e.quiet.runs > 1 else "one run",
         str(e.tests),
         set_aside(e),
         e.steadiness,
@@ -106,16 +118,18 @@ def _runs(found: list[Estimate]) -> str:
 def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     """What the table's words mean here, and everything that went wrong."""
     notes = ["quiet: lowest sustained regime; intervals at 95 %, " + _scope(found) + "; typical: all tests that count."]
-    invalid = sum(not e.valid for e in found)
-    if invalid:
-        notes.append(f"{invalid} of {len(found)} circles are not valid and enter no comparison.")
+    wrong = [e for e in found if not e.valid]
+    if wrong:
+        notes.append(f"{len(wrong)} of {len(found)} circles have no valid latency and enter no comparison:")
+        notes += [f"  {e.contract.key}: {e.reason}" for e in wrong]
     gaps = [e.contract.key for e in found if _disagree(e)]
     if gaps:
         notes.append(f"quiet and typical differ by more than 5 % in {len(gaps)} circles: the machine changed regime.")
     unproven = sorted({name for e in found for name in e.unproven})
     if unproven:
         notes.append(f"not counted on this machine, so not proven: {', '.join(unproven)}.")
-    notes += [f"{p.kind}: {p.where + ': ' if p.where else ''}{p.what}" for p in bundle.identity.problems]
+    told = {f"circle {e.contract.key}" for e in wrong}
+    notes += [f"{p.kind}: {p.where}: {p.what}" for p in bundle.identity.problems if p.where not in told]
     return notes
 
 
@@ -135,7 +149,7 @@ def as_json(bundle: Bundle) -> dict[str, Any]:
     return {
         "bundle": bundle.digest,
         "target": bundle.identity.target,
-        "clock": None if clock is None else {"name": clock.name, "unit": clock.unit, "hz": clock.hz, "exact": clock.exact},
+        "clock": clock and msgspec.to_builtins(clock),
         "rows": [row_json(e) for e in found],
         "problems": [{"kind": p.kind, "where": p.where, "what": p.what} for p in bundle.identity.problems],
     }

@@ -20,6 +20,7 @@ from cyclometer.units import to_ns
 
 FloatArray = NDArray[np.float64]
 _MIN_STEADY = 20  # tests of a run from which its course can be judged
+_MIN_RUNS = 3  # from which the variance between runs can be told
 _MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
 
 
@@ -141,21 +142,28 @@ def _accumulated(samples: Samples, good: NDArray[np.intp], level: float) -> _Par
 
 
 def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float) -> marginal.MarginalFit | None:
-    """The line through the quiet A of every size and run; None for a flow of one size.
+    """The line through the quiet A of each size; None for a flow of one size.
 
-    One point a size and run, so that the run is the unit of inference for c and for the bend as well.
+    A size's location is the median over the runs of their quiet A, so that a run which spent its tests of one size in
+    a slower regime does not tilt the line; its variance comes from the MAD (1.4826 MAD is the sd of a normal
+    sample, pi/2 sd^2 / R the variance of its median). Weights make the relative error of all sizes equal.
     """
-    sizes = np.unique(N)
+    sizes, runs = np.unique(N), np.unique(run)
     if sizes.size < 2 or np.any(A <= 0):
         return None
-    points = []
-    for size in sizes:
-        for number in np.unique(run):
-            tests = A[(size == N) & (run == number)]
-            if tests.size:
-                points.append((size, regimes.estimate(tests / size, level).quiet.value * size))
-    of_size, quiet = np.array(points).T
-    return marginal.fit(quiet, of_size, level)
+    quiet = [_quiet_of_runs(A[N == size], run[N == size], level) for size in sizes]
+    location = np.array([np.median(values) for values in quiet])
+    mad = np.array([np.median(np.abs(values - middle)) for values, middle in zip(quiet, location, strict=True)])
+    if runs.size < _MIN_RUNS:
+        return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, None, None), level)
+    variance = np.maximum(math.pi / 2 * (1.4826 * mad) ** 2 / runs.size, 1 / 12)
+    df = np.full(sizes.size, runs.size - 1.0)
+    return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
+
+
+def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32], level: float) -> FloatArray:
+    """Each run's quiet accumulated latency at one size."""
+    return np.array([regimes.estimate(A[run == number], level).quiet.value for number in np.unique(run)])
 
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:

@@ -10,7 +10,6 @@ import msgspec
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.estimate import digits
@@ -56,9 +55,9 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _cells(e: Estimate) -> list[str | Text]:
+def _cells(e: Estimate) -> list[str]:
     if e.quiet is None or not e.valid:
-        return [e.contract.key, "invalid" if e.tests or e.set_aside else "not run"] + [""] * (len(_COLUMNS) - 2)
+        return [e.contract.key, "invalid" if e.tests or e.set_aside else "not run", *[""] * (len(_COLUMNS) - 2)]
     return [
         e.contract.key,
         with_interval(e.quiet),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Record streams made by hand, in Python, so that the decoder is held against FORMAT.md and not against the C writer."""
+"""Record streams made by hand, so that the decoder is held against FORMAT.md and not against the C writer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def circle(seq: int, method: str = "accumulated", **contract: Any) -> dict[str, 
     return {"kind": "circle", "seq": seq, "contract": CONTRACT | contract, "method": method, "flow": flow}
 
 
-def group(seq: int, values: list[int], turns: int = 10, switches: list[int] | None = None, **members: Any) -> dict[str, Any]:
+def group(
+    seq: int, values: list[int], turns: int = 10, switches: list[int] | None = None, **members: Any
+) -> dict[str, Any]:
     counters = {"switches": [2 * turns] * len(values) if switches is None else switches}
     record = {"kind": "group", "seq": seq, "circle": CONTRACT["key"], "method": "accumulated", "visit": 0, "group": 0}
     record |= {"turns": turns, "values": values, "at": list(range(len(values))), "counters": counters}

@@ -63,7 +63,9 @@ def test_the_digest_names_the_content(bundle: Bundle, tmp_path: Path) -> None:
     assert one.digest == two.digest != other.digest
 
 
-@pytest.mark.parametrize(("file", "content"), [("bundle.json", b"{"), ("bundle.json", b"[" * 9999), ("samples.parquet", b"x")])
+@pytest.mark.parametrize(
+    ("file", "content"), [("bundle.json", b"{"), ("bundle.json", b"[" * 9999), ("samples.parquet", b"x")]
+)
 def test_a_damaged_bundle_is_named(bundle: Bundle, tmp_path: Path, file: str, content: bytes) -> None:
     store.write(bundle, tmp_path / "one", {})
     (tmp_path / "one" / file).write_bytes(content)

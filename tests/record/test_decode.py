@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +31,7 @@ def test_where_the_bytes_are_cut_makes_no_difference(cuts: list[int]) -> None:
     data = b"".join(stream())
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     decoder = Decoder()
-    records = [r for a, b in zip(edges, edges[1:], strict=False) for r in decoder.feed(data[a:b])]
+    records = [r for a, b in itertools.pairwise(edges) for r in decoder.feed(data[a:b])]
     assert (records + decoder.finish(), decoder.damage) == (Decoder().feed(data), [])
 
 

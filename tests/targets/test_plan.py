@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 
@@ -33,7 +34,11 @@ def test_tests_fill_the_visit_within_their_bounds(visit_s: float) -> None:
     tests = plan.tests_within(flow, cost, visit_s)
     assert 3 <= tests <= 1000
     if 3 < tests < 1000:
-        assert tests * plan.test_s(flow, cost) + cost.visit_s <= visit_s < (tests + 1) * plan.test_s(flow, cost) + cost.visit_s
+        assert (
+            tests * plan.test_s(flow, cost) + cost.visit_s
+            <= visit_s
+            < (tests + 1) * plan.test_s(flow, cost) + cost.visit_s
+        )
 
 
 def test_the_order_is_random_complete_and_repeatable() -> None:
@@ -47,5 +52,5 @@ def test_the_order_is_random_complete_and_repeatable() -> None:
 def test_circles_and_runs_are_interleaved_not_in_blocks() -> None:
     order = plan.shuffled([f"a.{i}" for i in range(20)], runs=5, rounds=1, rng=random.Random(3))
     runs = [run for _, run, _ in order]
-    same = sum(a == b for a, b in zip(runs, runs[1:], strict=False))
+    same = sum(a == b for a, b in itertools.pairwise(runs))
     assert same < len(runs) / 2

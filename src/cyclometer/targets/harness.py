@@ -41,9 +41,7 @@ class Harness:
     def __init__(self, program: Path, run: int, options: list[str], watchdog_s: int):
         command = [str(program), "--run", str(run), "--watchdog", str(watchdog_s), *options]
         # A session of its own: Ctrl-C is for the laboratory, which ends its harnesses in order.
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-        )
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self.run = run
         self.console = bytearray()
         self.decoder = Decoder()
@@ -58,6 +56,8 @@ class Harness:
     def visit(self, visit: Visit) -> list[Record]:
         """Runs one visit and returns its records; fewer where the harness died on the way."""
         assert self._process.stdin is not None
+        if not self.open:
+            return []
         start = len(self.console)
         try:
             self._process.stdin.write(visit.line().encode())

@@ -55,14 +55,15 @@ class MarginalFit:
 class Groups:
     """One location a test size, the variance of that location, its degrees of freedom, and its weight in the line.
 
-    All of shape (G,). `variance` is None where it is unknown; errors then come from the scatter about the line.
+    All of shape (G,). `variance` is None where groups of one test leave it unknown; errors then come from the scatter of
+    the locations about the line.
     """
 
     N: FloatArray
     location: FloatArray
     weight: FloatArray
+    df: FloatArray
     variance: FloatArray | None
-    df: FloatArray | None
 
 
 def fit(A: ArrayLike, N: ArrayLike, level: float = 0.95, resolution: float = 1.0) -> MarginalFit:
@@ -88,9 +89,9 @@ def group_means(A: ArrayLike, N: ArrayLike, resolution: float = 1.0) -> Groups:
     count = tests.astype(np.float64)
     mean = np.bincount(group, accumulated) / count
     if count.min() < 2:
-        return Groups(sizes, mean, count, None, None)
+        return Groups(sizes, mean, count, count - 1, None)
     variance = np.bincount(group, (accumulated - mean[group]) ** 2) / (count - 1)
-    return Groups(sizes, mean, count, np.maximum(variance / count, resolution**2 / 12), count - 1)
+    return Groups(sizes, mean, count, count - 1, np.maximum(variance / count, resolution**2 / 12))
 
 
 def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
@@ -119,7 +120,7 @@ def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
 
 def _linear_error(coefficient: FloatArray, groups: Groups, residual: FloatArray) -> tuple[float, float]:
     """Standard error and degrees of freedom of coefficient @ location."""
-    if groups.variance is None or groups.df is None:
+    if groups.variance is None:
         df = residual.size - 2
         variance = float(np.sum(groups.weight * residual**2)) / df if df else np.inf
         return float(np.sqrt(variance * np.sum(coefficient**2 / groups.weight))), df
@@ -135,7 +136,7 @@ def _curvature(groups: Groups) -> Curvature:
 
 def _lack_of_fit_p(groups: Groups) -> float | None:
     """Johansen (1980): Welch's test of equal means, generalised to `the means lie on a line`."""
-    if groups.variance is None or groups.df is None:
+    if groups.variance is None:
         return None
     design = np.stack([np.ones_like(groups.N), groups.N], axis=1)
     residual, leverage = _weighted_fit(design, groups.location, 1 / groups.variance)
@@ -154,8 +155,7 @@ def _weighted_fit(design: FloatArray, y: FloatArray, weight: FloatArray) -> tupl
 
 def _quadratic_term(groups: Groups) -> tuple[float, float]:
     """Coefficient of N^2 in a weighted fit, and its two-sided p-value."""
-    known = groups.variance is not None and groups.df is not None
-    weight = 1 / groups.variance if groups.variance is not None else groups.weight
+    weight = groups.weight if groups.variance is None else 1 / groups.variance
     scale = float(np.ptp(groups.N))
     x = (groups.N - groups.N.mean()) / scale
     # What of x^2 the line cannot express; y's component along it is the quadratic term.
@@ -163,7 +163,7 @@ def _quadratic_term(groups: Groups) -> tuple[float, float]:
     norm = float(np.sum(weight * bend**2))
     gain = weight * bend / norm
     coefficient = float(gain @ groups.location)
-    if known:
+    if groups.variance is not None:
         error, df = _linear_error(gain, groups, np.zeros_like(x))
     else:
         residual, _ = _weighted_fit(np.stack([np.ones_like(x), x, x**2], axis=1), groups.location, weight)

@@ -22,6 +22,7 @@ import signal
 import sys
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,14 +82,17 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     tree, lines = ast.parse(text), text.splitlines()
     # A decorator (frozen dataclasses) guards against misuse; it computes nothing.
     decorators = {id(n) for d in ast.walk(tree) for o in getattr(d, "decorator_list", []) for n in ast.walk(o)}
+    seen: Counter[tuple[int, str]] = Counter()
     for index, node in enumerate(ast.walk(tree)):
         if id(node) in decorators:
             continue
         for variant, change in enumerate(_changes(node)):
+            number = getattr(node, "lineno", 0)
+            seen[number, change] += 1
+            label = f"{change} #{seen[number, change]}" if seen[number, change] > 1 else change
             mutated = copy.deepcopy(tree)
             _apply(next(n for i, n in enumerate(ast.walk(mutated)) if i == index), variant)
-            number = getattr(node, "lineno", 0)
-            yield Mutant(str(path.relative_to(ROOT)), number, lines[number - 1].strip(), change, mutated)
+            yield Mutant(str(path.relative_to(ROOT)), number, lines[number - 1].strip(), label, mutated)
 
 
 def _changes(node: ast.AST) -> list[str]:
@@ -166,7 +170,7 @@ def start(mutant: Mutant | None) -> int:
     if child:
         return child
     signal.alarm(TIMEOUT_S)  # a mutant that never ends is killed by the default action
-    quiet = os.open("/tmp/est/log", os.O_WRONLY | os.O_CREAT)
+    quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
     if mutant:
@@ -203,8 +207,8 @@ def survivors(mutants: Sequence[Mutant], workers: int) -> list[Mutant]:
         done += 1
         if status == 0:
             alive.append(mutant)
-        print(f"\r{done}/{len(mutants)}, {len(alive)} alive", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+        if done % 50 == 0 or done == len(mutants):
+            print(f"{done}/{len(mutants)} mutants, {len(alive)} alive", file=sys.stderr, flush=True)
     return alive
 
 

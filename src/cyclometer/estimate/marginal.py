@@ -55,8 +55,8 @@ class MarginalFit:
 class Groups:
     """One location a test size, the variance of that location, its degrees of freedom, and its weight in the line.
 
-    All of shape (G,). `variance` is None where groups of one test leave it unknown; errors then come from the scatter of
-    the locations about the line.
+    All of shape (G,). `variance` is None where groups of one test leave it unknown; errors then come from the scatter
+    of the locations about the line.
     """
 
     N: FloatArray

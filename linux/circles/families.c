@@ -4,10 +4,10 @@
 #include "../circle.h"
 
 extern const struct circle floor_circles[];
-extern const struct circle pipe_circles[];
+extern const struct circle channel_circles[];
 
 const struct circle *const families[] = {
     floor_circles,
-    pipe_circles,
+    channel_circles,
     NULL,
 };

@@ -46,6 +46,8 @@ static const char *const interrupt_events[TRACE_INTERRUPTS] = {
 };
 static int interrupt_ids[TRACE_INTERRUPTS];
 static int enter_id, wakeup_id, tlb_id;
+static int proving;
+static int common; // counters before this one watch the CPU and serve every visit
 
 static int event_id(const char *root, const char *event)
 {
@@ -98,15 +100,6 @@ static void read_ids_from_private_mount(void)
     pass_ids(ends[0], 0);
     close(ends[0]);
     waitpid(child, NULL, 0);
-}
-
-void counters_prepare(void)
-{
-    read_ids("/sys/kernel/tracing");
-    if (wakeup_id == 0)
-        read_ids("/sys/kernel/debug/tracing");
-    if (wakeup_id == 0)
-        read_ids_from_private_mount();
 }
 
 static int open_event(uint32_t type, uint64_t config, pid_t thread, int cpu)
@@ -283,7 +276,7 @@ static int64_t read_entries(const struct counter *counter)
     return read_events(counter) - own_entries * readings;
 }
 
-static void add_proof(const pid_t *threads, int count)
+static void add_entries(const pid_t *threads, int count)
 {
     struct counter *entries = add("entries", read_entries);
     for (int i = 0; i < count; i++) {
@@ -293,31 +286,52 @@ static void add_proof(const pid_t *threads, int count)
     }
     if (entries->count != count)
         drop();
+}
+
+static void add_proof(void)
+{
     if (wakeup_id)
         add_cpu_event("wakeups", PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, NULL);
     if (tlb_id) // x86: every switch of address space passes the task-switch flush point, flushed or not
         add_cpu_event("space_switches", PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id, "reason==0");
+    if (enter_id) // never read: keeps the tracepoint open, so that a visit's own opening is quick
+        open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, 0, -1);
+}
+
+void counters_prepare(int cpu, int proof)
+{
+    visit_cpu = cpu;
+    proving = proof;
+    read_ids("/sys/kernel/tracing");
+    if (wakeup_id == 0)
+        read_ids("/sys/kernel/debug/tracing");
+    if (wakeup_id == 0)
+        read_ids_from_private_mount();
+    add_steal();
+    add_interrupts();
+    add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
+    if (proof)
+        add_proof();
+    common = used;
 }
 
 static void calibrate_entries(void)
 {
     int64_t first[CYC_COUNTERS_MAX], second[CYC_COUNTERS_MAX];
+    own_entries = 0;
     counters_read(NULL, first);
     counters_read(NULL, second);
-    if (strcmp(names[0], "entries") == 0)
-        own_entries = second[0] - first[0];
+    if (strcmp(names[common], "entries") == 0)
+        own_entries = second[common] - first[common];
     readings = 0;
 }
 
-void counters_open(int cpu, const pid_t *threads, int count, int proof)
+void counters_open(const pid_t *threads, int count)
 {
-    visit_cpu = cpu;
-    used = 0;
-    if (proof)
-        add_proof(threads, count);
-    add_steal();
-    add_interrupts();
-    add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
+    used = common;
+    names[used] = NULL;
+    if (proving)
+        add_entries(threads, count);
     add_schedstat(threads, count);
     add("voluntary", read_voluntary);
     add("involuntary", read_involuntary);
@@ -325,7 +339,7 @@ void counters_open(int cpu, const pid_t *threads, int count, int proof)
     add("handled", read_handled);
     add("contended", read_contended);
     add("migrations", read_migrations);
-    if (proof)
+    if (proving)
         calibrate_entries();
 }
 

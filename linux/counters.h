@@ -10,12 +10,13 @@
 
 #define PARTICIPANTS_MAX 8
 
-// Finds the tracepoints' numbers; once a run, before any visit. Without tracefs the
-// counters that need it are absent from the records.
-void counters_prepare(void);
-// Opens the visit's counters. `threads` are all participants, the client first;
-// `proof` adds the expensive ones (system calls, wake-ups, address-space switches).
-void counters_open(int cpu, const pid_t *threads, int count, int proof);
+// Opens what watches the whole CPU, once a run: opening and closing a tracepoint makes the kernel
+// wait for every CPU. `proof` adds the expensive counters (system calls, wake-ups, address-space
+// switches), which slow the machine down while they are open. Without tracefs or the
+// right to watch a CPU, the counters that need them are absent from the records.
+void counters_prepare(int cpu, int proof);
+// Adds the participants of a visit, the client first, in the visit's own process.
+void counters_open(const pid_t *threads, int count);
 // Names in the order of counters_read; ends with NULL. Valid after counters_open.
 const char *const *counters_names(void);
 // A cyc_rig `count` function.

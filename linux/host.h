@@ -12,6 +12,7 @@ struct options {
     int cpu;              // the CPU all participants run on
     int run;              // number of this run within the measurement
     int watchdog_s;       // a visit longer than this is ended
+    int proof;            // the expensive counters are open: what is timed is not worth keeping
     const char *clock;    // "native" or "cycles"
 };
 

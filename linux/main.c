@@ -3,7 +3,7 @@
 // The Linux harness: one process is one run. Reads a plan from standard input, a line a visit,
 //     visit KEY METHOD INITIAL DELTA GROUPS TESTS
 // and writes the record stream to standard output, each visit closed by the console line `done N`.
-// `--list` writes the contracts of all circles instead.
+// `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -70,7 +70,7 @@ static void list_circles(struct cyc_writer *w)
 static _Noreturn void usage(const char *what)
 {
     fprintf(stderr,
-            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--cpu N] [--run N] [--watchdog SECONDS] "
+            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--cpu N] [--run N] [--watchdog SECONDS] "
             "[--clock native|cycles]\n",
             what);
     exit(EXIT_USAGE);
@@ -111,8 +111,8 @@ static int parse_options(struct options *options, int argc, char **argv)
     int list = 0;
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(name, "--list") == 0) {
-            list = 1;
+        if (strcmp(name, "--list") == 0 || strcmp(name, "--proof") == 0) {
+            *(name[2] == 'l' ? &list : &options->proof) = 1;
             continue;
         }
         if (strcmp(name, "--cpu") == 0)
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
         list_circles(visit_writer());
     } else {
         host_supervise(options.cpu);
-        counters_prepare();
+        counters_prepare(options.cpu, options.proof);
         run_plan(&clock, &options);
     }
     cyc_record_end(visit_writer());

@@ -189,6 +189,8 @@ void peer_start(const struct circle *self, void (*body)(const struct circle *sel
 static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
 {
     const struct visit *v = current;
+    if (strcmp(v->method, "proof") == 0)
+        return cyc_flow_proof(rig, circle, &v->flow, v->number);
     if (strcmp(v->method, "direct") == 0)
         return cyc_flow_direct(rig, circle, v->flow.tests, v->number);
     if (strcmp(v->method, "passes") == 0)
@@ -199,7 +201,6 @@ static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
 static void measure(void)
 {
     const struct circle *self = current->circle;
-    int proof = strcmp(current->method, "proof") == 0;
     struct cyc_circle circle = {&self->contract, self->turns, self->pass, (void *)(uintptr_t)self};
     struct cyc_rig rig = {.clock = *run_clock,
                           .origin = state->origin,
@@ -211,7 +212,8 @@ static void measure(void)
     participants[participant_count++] = (pid_t)syscall(SYS_gettid);
     if (self->setup != NULL)
         self->setup(self);
-    counters_open(run_options->cpu, participants, participant_count, proof);
+    memset(samples, 0, sizeof samples); // resident and our own again: a peer's fork made every page copy-on-write
+    counters_open(participants, participant_count);
     rig.counters = counters_names();
     if (self->pass != NULL && strcmp(current->method, "accumulated") == 0)
         circle_skip("each of its turns reads the clock itself: measure it by the direct method");
@@ -228,7 +230,6 @@ static void visit_process(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_RTTIME, &bound);
     memset(&state->outcomes, 0, sizeof state->outcomes);
-    memset(samples, 0, sizeof samples); // resident before the first test
     if (host_pin(run_options->cpu) != NULL)
         circle_fail("sched_setaffinity");
     host_lock_memory(STACK_BYTES);

@@ -3,11 +3,14 @@
 // Every family of circles, in the order in which `list` shows them.
 #include "../circle.h"
 
-extern const struct circle floor_circles[];
-extern const struct circle channel_circles[];
+#define FAMILIES(X)                                                                                                    \
+    X(floor_circles)                                                                                                   \
+    X(channel_circles)                                                                                                 \
+    X(queue_circles)                                                                                                   \
+    X(futex_circles)
 
-const struct circle *const families[] = {
-    floor_circles,
-    channel_circles,
-    NULL,
-};
+#define DECLARE(family) extern const struct circle family[];
+FAMILIES(DECLARE)
+
+#define NAME(family) family,
+const struct circle *const families[] = {FAMILIES(NAME) NULL};

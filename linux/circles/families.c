@@ -3,11 +3,14 @@
 // Every family of circles, in the order in which `list` shows them.
 #include "../circle.h"
 
-#define FAMILIES(X)                                                                                                    \
-    X(floor_circles)                                                                                                   \
-    X(channel_circles)                                                                                                 \
-    X(queue_circles)                                                                                                   \
-    X(futex_circles)
+#define FAMILIES(FAMILY)      \
+    FAMILY(floor_circles)     \
+    FAMILY(thread_circles)    \
+    FAMILY(coroutine_circles) \
+    FAMILY(channel_circles)   \
+    FAMILY(queue_circles)     \
+    FAMILY(futex_circles)     \
+    FAMILY(microkit_circles)
 
 #define DECLARE(family) extern const struct circle family[];
 FAMILIES(DECLARE)

@@ -7,6 +7,7 @@
 #define LINUX_CIRCLE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../core/circle.h"
 
@@ -47,11 +48,11 @@ static inline long must(long result, const char *call)
 }
 
 // Starts the server on the visit's CPU at self->server, as thread or process after self->space.
-// `body` runs for ever; it dies with the visit.
-void peer_start(const struct circle *self, void (*body)(const struct circle *self));
+// `body` runs for ever; it dies with the visit. Returns the peer's thread id.
+pid_t peer_start(const struct circle *self, void (*body)(const struct circle *self));
 // The same for circles whose peer is not "the server": explicit space and priority.
-void peer_start_at(const struct circle *self, enum space space, int priority,
-                   void (*body)(const struct circle *self));
+pid_t peer_start_at(const struct circle *self, enum space space, int priority,
+                    void (*body)(const struct circle *self));
 
 // Memory shared with every peer, zeroed; `size` bytes, page aligned, resident.
 void *shared_alloc(size_t size);

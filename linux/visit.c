@@ -167,8 +167,8 @@ static void start_process(const struct peer *peer)
     run_peer(peer);
 }
 
-void peer_start_at(const struct circle *self, enum space space, int priority,
-                   void (*body)(const struct circle *self))
+pid_t peer_start_at(const struct circle *self, enum space space, int priority,
+                    void (*body)(const struct circle *self))
 {
     pid_t *thread = shared_alloc(sizeof *thread);
     struct peer peer = {self, body, priority, thread};
@@ -179,11 +179,12 @@ void peer_start_at(const struct circle *self, enum space space, int priority,
     while ((id = __atomic_load_n(thread, __ATOMIC_ACQUIRE)) == 0)
         usleep(100); // not a yield: the peer may be of lower priority than we are
     participants[participant_count++] = id;
+    return id;
 }
 
-void peer_start(const struct circle *self, void (*body)(const struct circle *self))
+pid_t peer_start(const struct circle *self, void (*body)(const struct circle *self))
 {
-    peer_start_at(self, self->space, self->server, body);
+    return peer_start_at(self, self->space, self->server, body);
 }
 
 static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)

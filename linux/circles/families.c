@@ -7,6 +7,7 @@
     FAMILY(floor_circles)     \
     FAMILY(thread_circles)    \
     FAMILY(coroutine_circles) \
+    FAMILY(signal_circles)    \
     FAMILY(channel_circles)   \
     FAMILY(queue_circles)     \
     FAMILY(futex_circles)     \

@@ -11,6 +11,7 @@
     FAMILY(channel_circles)   \
     FAMILY(queue_circles)     \
     FAMILY(futex_circles)     \
+    FAMILY(wake_circles)      \
     FAMILY(microkit_circles)
 
 #define DECLARE(family) extern const struct circle family[];

@@ -12,6 +12,7 @@
     FAMILY(queue_circles)     \
     FAMILY(futex_circles)     \
     FAMILY(wake_circles)      \
+    FAMILY(lock_circles)      \
     FAMILY(microkit_circles)
 
 #define DECLARE(family) extern const struct circle family[];

@@ -13,6 +13,8 @@
     FAMILY(futex_circles)     \
     FAMILY(wake_circles)      \
     FAMILY(lock_circles)      \
+    FAMILY(memory_circles)    \
+    FAMILY(timer_circles)     \
     FAMILY(microkit_circles)
 
 #define DECLARE(family) extern const struct circle family[];

@@ -58,8 +58,8 @@ static inline const char *rseq_register(void)
 // From 1 up to 2 the kernel restarts at 4, which leads back to 0 where the sequence announces itself.
 #define RSEQ_TABLE                                                                                                     \
     ".pushsection __rseq_cs, \"aw\"\n\t.balign 32\n3:\n\t.long 0, 0\n\t.quad 1f, 2f - 1f, 4f\n\t.popsection\n"
-#define RSEQ_RESTART(before, jump)                                                                                     \
-    "2:\n\t.pushsection .text.rseq_restart, \"ax\"\n\t" before ".long %c[signature]\n4:\n\t" jump " 0b\n\t.popsection\n"
+#define RSEQ_RESTART(signature, jump)                                                                                  \
+    "2:\n\t.pushsection .text.rseq_restart, \"ax\"\n\t" signature "\n4:\n\t" jump " 0b\n\t.popsection\n"
 
 // 1 if the word held `expected` and now holds `desired`; 0 if it held something else.
 static inline int rseq_replace(uint32_t *word, uint32_t expected, uint32_t desired)
@@ -72,7 +72,7 @@ static inline int rseq_replace(uint32_t *word, uint32_t expected, uint32_t desir
                             "cmpl %[expected], (%[word])\n\t"
                             "jne %l[differs]\n\t"
                             "movl %[desired], (%[word])\n"
-                 RSEQ_RESTART(".byte 0x0f, 0xb9, 0x3d\n\t", "jmp") // with the signature an undefined instruction
+                 RSEQ_RESTART(".byte 0x0f, 0xb9, 0x3d\n\t.long %c[signature]", "jmp") // an undefined instruction
                  :
                  : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"(expected), [desired] "r"(desired),
                    [signature] "i"(RSEQ_SIG)
@@ -88,7 +88,7 @@ static inline int rseq_replace(uint32_t *word, uint32_t expected, uint32_t desir
                             "cmp w9, %w[expected]\n\t"
                             "b.ne %l[differs]\n\t"
                             "str %w[desired], [%[word]]\n"
-                 RSEQ_RESTART("", "b")
+                 RSEQ_RESTART(".long %c[signature]", "b")
                  :
                  : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"(expected), [desired] "r"(desired),
                    [signature] "i"(RSEQ_SIG)
@@ -102,7 +102,7 @@ static inline int rseq_replace(uint32_t *word, uint32_t expected, uint32_t desir
                             "lw t0, 0(%[word])\n\t"
                             "bne t0, %[expected], %l[differs]\n\t"
                             "sw %[desired], 0(%[word])\n"
-                 RSEQ_RESTART("", "j")
+                 RSEQ_RESTART(".long %[signature]", "j")
                  :
                  : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"((int64_t)(int32_t)expected),
                    [desired] "r"(desired), [signature] "i"(RSEQ_SIG)

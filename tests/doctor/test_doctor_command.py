@@ -80,4 +80,4 @@ def test_restore_takes_no_cpu() -> None:
 
 
 def test_help_shows_an_example() -> None:
-    assert "cyclometer doctor --cpu 3" in call("--help").output
+    assert "Example: cyclometer doctor --tune" in call("--help").output

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
 @click.option("--tune", "action", flag_value="tune", help="Change what disturbs measurements and can be changed.")
 @click.option("--restore", "action", flag_value="restore", help="Undo every change that --tune made.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_context
-def command(context: click.Context, cpu: int | None, action: str | None, as_json: bool) -> None:
+def command(cpu: int | None, action: str | None, as_json: bool) -> None:
     """Say what this machine does to measurements, what each thing costs, and what changes it.
 
     --tune writes the first value of each setting to a journal on disk before it changes it, so that
@@ -35,13 +35,10 @@ def command(context: click.Context, cpu: int | None, action: str | None, as_json
 
     Ends with 4 where a check is bad, or where a tune or a restore could change nothing it had to.
 
-    \b
-    Example:
-      cyclometer doctor --cpu 3
-      sudo cyclometer doctor --tune && cyclometer run && sudo cyclometer doctor --restore
+    Example: cyclometer doctor --tune && cyclometer run && cyclometer doctor --restore
     """
     done = {"tune": _tune, "restore": _restore}.get(action or "", _examine)(cpu, as_json)
-    context.exit(errors.PASS if done else errors.NOT_COMPARABLE)
+    sys.exit(errors.PASS if done else errors.NOT_COMPARABLE)
 
 
 def _examine(cpu: int | None, as_json: bool) -> bool:

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CPU, plant
 
 from cyclometer.doctor import observe as observing
 from cyclometer.doctor.checks import BAD, CHECKS, OK, UNKNOWN, WARN, Finding, examine
 from cyclometer.doctor.observe import Abilities, Activity, IdleState, Observation, observe
 from cyclometer.errors import NotComparable, UsageError
+
+from .conftest import CPU, plant
 
 IDEAL = Observation(
     cpu=3,

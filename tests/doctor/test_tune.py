@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CPU, WORKSTATION
 
 from cyclometer.doctor import tune as transaction
 from cyclometer.doctor.knobs import Knob, knobs, value_of
 from cyclometer.doctor.tune import restore, tune, tuned
 from cyclometer.errors import BadFile, NotComparable
+
+from .conftest import CPU, WORKSTATION
 
 MEASURED = 3
 EXPECTED = {

@@ -117,7 +117,7 @@ KEPT: list[tuple[Check, Files]] = [
     (
         check_units.check,
         {
-            "linux/a.c": "// int timeout;\nvoid f(int timeout_s, size_t page_size, int size) { puts(\"int delay;\"); }\n",
+            "linux/a.c": "// int delay;\nint timeout_s;\nsize_t page_size;\nint size = puts(\"int period;\");\n",
             "src/a.py": "latency_ns: float = 1.0\ntimer: str\ntime: str\ndef command(budget: float) -> None: ...\n",
             "tests/a.py": "delay = 1\n",
         },

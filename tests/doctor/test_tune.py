@@ -93,7 +93,7 @@ def test_tune_sets_every_knob_and_restore_brings_all_back(root: Path, journal: P
     assert {change.path: change.now for change in changes} == EXPECTED
     assert {path: value for path, value in settings(root).items() if value != first[path]} == EXPECTED
     assert tuned(journal, root) == {path: first[path] for path in EXPECTED}
-    assert len(restore(journal, root)) == len(EXPECTED)
+    assert [change.path for change in restore(journal, root)] == [change.path for change in reversed(changes)]
     assert settings(root) == first
     assert not journal.exists()
     assert restore(journal, root) == []

@@ -184,7 +184,7 @@ def check_virtualisation(seen: Observation) -> Answer:
         "the host takes the CPU away and changes its frequency unseen: over 8 runs on 2 virtual CPUs the mean of an"
         " eventfd round trip moved by 6 %, its 1 % quantile by 0.24 % (DESIGN.md section 6.6)"
     )
-    change = "measure on a real machine, or rely on the `quiet` estimate and compare within one session"
+    change = "measure on a real machine, or rely on the `quiet` estimate and compare what ran interleaved"
     return WARN, f"a virtual machine ({facts.get('product') or facts.get('kind') or 'maker not told'})", cost, change
 
 

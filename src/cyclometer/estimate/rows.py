@@ -190,13 +190,19 @@ def _direct(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
     overhead = None
     try:
         if len(empty) >= _MIN_OVERHEAD:
-            overhead = direct.measure_overhead(samples.value[empty], level)
+            overhead = direct.measure_overhead(samples.value[empty], level, resolution=_clock_step(samples.value[empty]))
         tails = direct.estimate(samples.value[good], overhead, level)
         runs = tuple(_direct_run(samples, good, int(n), overhead, level) for n in np.unique(samples.run[good]))
     except MeasurementFailed as refusal:
         return _Parts(why=str(refusal))
     values = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
     return _Parts(values, values, runs, tails=tails)
+
+
+def _clock_step(values: FloatArray) -> float:
+    """The smallest difference between two readings: some clocks advance by many units at once."""
+    gaps = np.diff(np.unique(values))
+    return float(gaps.min()) if gaps.size else 1.0
 
 
 def _direct_run(

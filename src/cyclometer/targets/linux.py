@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
@@ -74,6 +75,10 @@ class LinuxTarget:
 
     name = "linux"
     description = "the Linux this command runs on, by its own clock"
+
+    def build(self) -> list[Path]:
+        """Compiles the harness if needed; the files made."""
+        return [build.harness()]
 
     def circles(self, settings: Settings | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of the harness."""
@@ -216,8 +221,8 @@ class _Measurement:
     def _visit_all(self, left_s: float) -> None:
         s, rng = self.settings, random.Random(self.settings.seed)
         keys = list(self.costs)
-        passes_s = s.runs * len(keys) * _PASSES_S
-        visit_s = plan.visit_s(left_s, self.costs, s.runs, s.rounds, passes_s)
+        share_s = (left_s - s.runs * len(keys) * _PASSES_S) / max(1, len(keys)) / (1 + plan.REFERENCE_SHARE)
+        flows = {key: self._flow(key, share_s) for key in keys}
         order = plan.shuffled(keys, s.runs, s.rounds, rng)
         for done, (number, run, key) in enumerate(order):
             self.progress.visits(done, len(order), key)
@@ -225,15 +230,16 @@ class _Measurement:
                 self._visit_references(run)
             if number == 0:
                 self._timed(run, key, "passes", plan.single_flow(plan.PASSES))
-            self._timed(run, key, self.methods[key], self._flow(key, visit_s))
+            self._timed(run, key, self.methods[key], flows[key])
         self.progress.visits(len(order), len(order), "")
 
-    def _flow(self, key: str, visit_s: float) -> Flow:
-        cost, method = self.costs[key], self.methods[key]
+    def _flow(self, key: str, share_s: float) -> Flow:
+        """The flow of one visit, so that all visits of a circle take about its share of the budget."""
+        cost, method, s = self.costs[key], self.methods[key], self.settings
         if method == "passes":
             return plan.single_flow(plan.PASSES)
         flow = plan.accumulated_flow(cost, 1) if method == "accumulated" else plan.single_flow(1)
-        tests = plan.tests_within(flow, cost, visit_s)
+        tests = plan.tests_within(flow, cost, share_s, s.runs, s.rounds)
         return Flow(flow.initial, flow.delta, flow.groups, tests)
 
     def _visit_references(self, run: int) -> None:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cyclometer.estimate import planner
 from cyclometer.record.schema import Flow
 
 # A test this long is mostly free of timer ticks (4 ms apart at 250 Hz) and dwarfs what reading a clock costs.
@@ -16,6 +17,7 @@ GAP_S = 35e-6  # reading the counters between two tests
 PASSES = 10  # seed 000's ten, from cold to hot
 REFERENCES = ("floor.empty", "floor.alu", "syscall.null")
 REFERENCE_EVERY = 10  # visits
+REFERENCE_SHARE = 0.05  # of the time, about
 _REFERENCE_TESTS = 3
 _TURNS_MAX = 1 << 22
 _TESTS_MIN, _TESTS_MAX = 3, 1000
@@ -46,18 +48,14 @@ def test_s(flow: Flow, cost: Cost) -> float:
     return turns * cost.turn_s + flow.groups * GAP_S
 
 
-def tests_within(flow: Flow, cost: Cost, visit_s: float) -> int:
-    """Tests a group so that a visit takes about `visit_s`."""
-    return max(_TESTS_MIN, min(_TESTS_MAX, int((visit_s - cost.visit_s) / test_s(flow, cost))))
+def tests_within(flow: Flow, cost: Cost, share_s: float, runs: int, rounds: int) -> int:
+    """Tests a group and visit, so that `runs` times `rounds` visits of a circle take `share_s`; the planner's choice.
 
-
-def visit_s(budget_s: float, costs: Mapping[str, Cost], runs: int, rounds: int, passes_s: float) -> float:
-    """Seconds a visit may take so that all visits fit `budget_s`, with the references between them.
-
-    Visits that cannot be made short enough (long turns) are paid for by the others.
+    How the values vary does not matter here: with the runs given, the most precise plan is the one with most tests.
     """
-    visits = runs * rounds * len(costs) * (1 + 1 / REFERENCE_EVERY)
-    return max(0.0, (budget_s - passes_s) / visits) if visits else 0.0
+    spread = planner.Spread(between=0.0, within=1.0, run_s=rounds * cost.visit_s, test_s=test_s(flow, cost))
+    plan = planner.for_budget(spread, max(share_s, 0.0), runs=runs)
+    return max(_TESTS_MIN, min(_TESTS_MAX, plan.tests // rounds)) if plan else _TESTS_MIN
 
 
 def shuffled(keys: Sequence[str], runs: int, rounds: int, rng: random.Random) -> list[tuple[int, int, str]]:

@@ -186,11 +186,11 @@ def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.Margina
 
 def _direct(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
     """Single turns: quantiles over all runs, and the run medians as the estimate; the overhead subtracted here."""
-    empty = picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)
+    empty = samples.value[picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)]
     overhead = None
     try:
         if len(empty) >= _MIN_OVERHEAD:
-            overhead = direct.measure_overhead(samples.value[empty], level, resolution=_clock_step(samples.value[empty]))
+            overhead = direct.measure_overhead(empty, level, resolution=_clock_step(empty))
         tails = direct.estimate(samples.value[good], overhead, level)
         runs = tuple(_direct_run(samples, good, int(n), overhead, level) for n in np.unique(samples.run[good]))
     except MeasurementFailed as refusal:

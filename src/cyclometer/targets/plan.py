@@ -7,7 +7,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cyclometer.estimate import planner
 from cyclometer.record.schema import Flow
 
 # A test this long is mostly free of timer ticks (4 ms apart at 250 Hz) and dwarfs what reading a clock costs.
@@ -49,13 +48,13 @@ def test_s(flow: Flow, cost: Cost) -> float:
 
 
 def tests_within(flow: Flow, cost: Cost, share_s: float, runs: int, rounds: int) -> int:
-    """Tests a group and visit, so that `runs` times `rounds` visits of a circle take `share_s`; the planner's choice.
+    """Tests a group and visit, so that `runs` times `rounds` visits of a circle take `share_s`.
 
-    How the values vary does not matter here: with the runs given, the most precise plan is the one with most tests.
+    With the runs given, the most precise plan within a budget is the one with most tests (estimate/planner.py), so
+    every circle gets the same share of the time and fills it.
     """
-    spread = planner.Spread(between=0.0, within=1.0, run_s=rounds * cost.visit_s, test_s=test_s(flow, cost))
-    plan = planner.for_budget(spread, max(share_s, 0.0), runs=runs)
-    return max(_TESTS_MIN, min(_TESTS_MAX, plan.tests // rounds)) if plan else _TESTS_MIN
+    visit_s = share_s / (runs * rounds)
+    return max(_TESTS_MIN, min(_TESTS_MAX, int((visit_s - cost.visit_s) / test_s(flow, cost))))
 
 
 def shuffled(keys: Sequence[str], runs: int, rounds: int, rng: random.Random) -> list[tuple[int, int, str]]:

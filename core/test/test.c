@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#define _POSIX_C_SOURCE 200809L
 #include "test.h"
 
 #include <stdio.h>
+#include <unistd.h>
+
+#define TIME_LIMIT_S 60 // a coroutine that never comes back must not hang the build
 
 static int failures; // of the running test
 
@@ -68,6 +72,7 @@ int main(void)
 {
     const struct test *const files[] = {record_tests, flow_tests, coroutine_tests};
     int passed = 0, failed = 0;
+    alarm(TIME_LIMIT_S);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         for (const struct test *test = files[i]; test->name != NULL; test++) {
             failures = 0;

@@ -177,8 +177,8 @@ static void direct_method(void)
     struct cyc_rig rig = fresh_rig();
     CHECK_INT(cyc_flow_direct(&rig, &by_turns, 2, 4), 0);
     CHECK_TEXT(calls.bytes, "|cbeccbec|t3cbt1eccbt1ec|");
-    static const char overhead[] = "{\"kind\":\"overhead\",\"seq\":1,\"circle\":\"k\",\"method\":\"direct\",\"visit\":4,"
-                                   "\"group\":0,\"turns\":1,\"values\":[1,1]";
+    static const char overhead[] = "{\"kind\":\"overhead\",\"seq\":1,\"circle\":\"k\",\"method\":\"direct\","
+                                   "\"visit\":4,\"group\":0,\"turns\":1,\"values\":[1,1]";
     static const char passes[] = "{\"kind\":\"pass\",\"seq\":2,\"circle\":\"k\",\"method\":\"direct\",\"visit\":4,"
                                  "\"group\":0,\"turns\":1,\"values\":[11,11]";
     CHECK_INT(occurrences(out.bytes, overhead), 1);

@@ -38,7 +38,7 @@ from cyclometer.estimate import digits
 )
 def test_value_and_half_width(value: float, half_width: float, text: str) -> None:
     assert digits.with_interval(value, half_width) == text
-    assert digits.rounded(value, half_width) == text.split(" ±")[0]
+    assert digits.rounded(value, half_width) == text.split(" ±", maxsplit=1)[0]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from .interval import FloatArray
 
 BANDWIDTH = 0.005
 """Smoothing of the density, as a fraction of the latency: modes closer than about three of these are one."""
+COARSEST = 0.1
+"""The coarsest step of a clock, as a fraction of the latency, with which modes are still sought."""
 BINS = 4
 """Bins of the histogram in one bandwidth."""
 
@@ -49,10 +51,14 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
 
 
 def bandwidth(ordered: FloatArray) -> float:
-    """BANDWIDTH, or the smallest step between two latencies where that is more: no density is resolved below it."""
+    """BANDWIDTH, or the clock's step where that is more: no density is resolved below it.
+
+    The step is the smallest difference between two latencies. Beyond COARSEST it is no step but two regimes.
+    """
     gaps = np.diff(ordered)
     gaps = gaps[gaps > 0]
-    return max(BANDWIDTH, float(gaps.min()) / float(ordered[ordered.size // 2])) if gaps.size else BANDWIDTH
+    step = float(gaps.min()) / float(ordered[ordered.size // 2]) if gaps.size else 0.0
+    return max(BANDWIDTH, step) if step <= COARSEST else BANDWIDTH
 
 
 def _histogram(x: FloatArray, step: float) -> FloatArray:

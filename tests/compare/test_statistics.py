@@ -93,7 +93,6 @@ EDGE = math.log1p(0.01)
         (0.0, 0.5 * EDGE, "equivalent"),
         (0.5 * EDGE, 0.49 * EDGE, "equivalent"),
         (-0.5 * EDGE, 0.49 * EDGE, "equivalent"),
-        (0.5 * EDGE, 0.49 * EDGE, "equivalent"),
         (0.5 * EDGE, 0.51 * EDGE, "undecided"),
         (-0.5 * EDGE, 0.51 * EDGE, "undecided"),
         (0.9 * EDGE, 0.2 * EDGE, "undecided"),
@@ -113,8 +112,7 @@ def test_four_verdicts(log_ratio: float, half_width: float, verdict: str) -> Non
 
 
 def test_bounds_of_a_verdict() -> None:
-    """An interval that touches the margin is not inside it; p equal to alpha is significant; a change equal to the margin
-    does not exceed it."""
+    """Touching the margin is not inside it; p equal to alpha is significant; a change of the margin does not exceed it."""
     assert statistics.decide(a_change(0.0, EDGE), (5, 5)).verdict == "undecided"
     row = a_change(2 * EDGE, 1.5 * EDGE)
     alpha = 1 - row.log_interval.level
@@ -152,8 +150,8 @@ def power(effect: float, relative_sd: float, count: int) -> float:
     found = 0
     for seed in range(1500):
         rng = np.random.default_rng(seed)
-        sides = [np.exp(rng.normal(at, relative_sd, count)) for at in (0.0, math.log1p(effect))]
-        found += statistics.decide(statistics.change(*sides), (count, count)).verdict == "regressed"
+        before, after = (np.exp(rng.normal(at, relative_sd, count)) for at in (0.0, math.log1p(effect)))
+        found += statistics.decide(statistics.change(before, after), (count, count)).verdict == "regressed"
     return found / 1500
 
 
@@ -197,7 +195,7 @@ def test_runs_still_needed(log_ratio: float, wide: float, now: tuple[int, int], 
 
 
 def test_runs_needed_are_out_of_reach_at_the_very_edge() -> None:
-    assert statistics.decide(a_change(EDGE, 0.03), (5, 5)).more_runs == 6
+    assert statistics.decide(a_change(EDGE, 0.03), (5, 5)).more_runs == 30
     assert statistics.decide(a_change(EDGE * 0.9999, 0.03), (5, 5)).more_runs is None
 
 
@@ -223,7 +221,9 @@ def test_last_reachable_number_of_runs() -> None:
 def test_exact_clocks_compare_exactly(
     before: list[float], after: list[float], floor: float, fraction: float, verdict: str
 ) -> None:
-    assert statistics.decide_exact(before, after, floor) == (pytest.approx(fraction), verdict)
+    found = statistics.decide_exact(before, after, floor)
+    assert found[0] == pytest.approx(fraction)
+    assert found[1] == verdict
     if not floor:
         assert statistics.decide_exact(before, after) == statistics.decide_exact(before, after, 0.0)
 

@@ -112,7 +112,7 @@ def test_four_verdicts(log_ratio: float, half_width: float, verdict: str) -> Non
 
 
 def test_bounds_of_a_verdict() -> None:
-    """Touching the margin is not inside it; p equal to alpha is significant; a change of the margin is not beyond it."""
+    """Touching the margin is not inside it; p of alpha is significant; a change of the margin is not beyond it."""
     assert statistics.decide(a_change(0.0, EDGE), (5, 5)).verdict == "undecided"
     row = a_change(2 * EDGE, 1.5 * EDGE)
     alpha = 1 - row.log_interval.level

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from ..estimate.interval import FloatArray, Interval, samples, student
 
@@ -127,7 +127,7 @@ def equivalence_p(row: Change, margin: float = MARGIN) -> float:
     inside = math.log1p(margin) - abs(row.log_ratio)
     if not row.standard_error:
         return 0.0 if inside > 0 else 1.0
-    return float(stats.t.sf(inside / row.standard_error, row.df))
+    return float(special.stdtr(row.df, -inside / row.standard_error))
 
 
 def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tuple[float, Verdict]:
@@ -177,14 +177,16 @@ def _welch(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, flo
 def _two_sided(difference: float, error: float, df: float) -> float:
     if not error:
         return 0.0 if difference else 1.0
-    return float(2 * stats.t.sf(abs(difference) / error, df))
+    return 2 * float(special.stdtr(df, -abs(difference) / error))
 
 
 def _minimum_detectable(row: Change, edge: float) -> float:
     """A change is found when it is significant and beyond the margin: its size must clear both, and then the power."""
     if not math.isfinite(row.standard_error):
         return math.inf
-    return math.expm1(max(row.log_interval.half_width, edge) + float(stats.t.ppf(POWER, row.df)) * row.standard_error)
+    return math.expm1(
+        max(row.log_interval.half_width, edge) + float(special.stdtrit(row.df, POWER)) * row.standard_error
+    )
 
 
 def _more_runs(row: Change, runs: tuple[int, int], edge: float) -> int | None:
@@ -202,5 +204,5 @@ def _more_runs(row: Change, runs: tuple[int, int], edge: float) -> int | None:
     now = 1 / runs[0] + 1 / runs[1]
     error = row.standard_error * np.sqrt((1 / (runs[0] + added) + 1 / (runs[1] + added)) / now)
     df = row.df * (runs[0] + runs[1] + 2 * added - 2) / (runs[0] + runs[1] - 2)
-    enough = np.flatnonzero(stats.t.isf((1 - row.log_interval.level) / 2, df) * error < target)
+    enough = np.flatnonzero(special.stdtrit(df, (1 + row.log_interval.level) / 2) * error < target)
     return int(added[enough[0]]) if enough.size else None

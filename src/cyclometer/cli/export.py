@@ -50,10 +50,17 @@ def command(
     write = request.exporter(name)
     asked = request.make(load(bundle), keys, where)
     _deliver(write(replace(asked, run=run, samples=samples)), output)
+    _say_left_out([n for n, e in zip(asked.names, asked.estimates, strict=True) if not e.valid])
 
 
 def _description(exporter: object) -> str:
     return (exporter.__doc__ or "").strip().split("\n")[0]
+
+
+def _say_left_out(names: list[str]) -> None:
+    if names:
+        some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        click.echo(f"note: no valid latency for {some}; formats that hold results alone leave them out", err=True)
 
 
 def _deliver(content: str | bytes, output: Path | None) -> None:

@@ -24,7 +24,6 @@
 #define SYSV_MAX 8
 #define SKIPPED 77
 #define STACK_BYTES (256 << 10)
-#define SETTLE_TURNS 3 // before the first test, so that every peer has reached its place in the circle
 
 // What outlives a visit's process: the stream's position and the objects to remove.
 struct run_state {
@@ -77,6 +76,11 @@ uint64_t clock_end(void)
     return run_clock->end();
 }
 
+uint64_t clock_hz(void)
+{
+    return run_clock->hz;
+}
+
 void circle_skip(const char *reason)
 {
     cyc_record_open(&state->writer, "skipped");
@@ -96,13 +100,6 @@ void circle_fail(const char *call)
     }
     cyc_record_failed(&state->writer, current->circle->contract.key, reason);
     _exit(SKIPPED);
-}
-
-int must(int result, const char *call)
-{
-    if (result < 0)
-        circle_fail(call);
-    return result;
 }
 
 void host_forget_sysv(char kind, int id)
@@ -161,15 +158,17 @@ static void start_thread(const struct peer *peer)
 
 static void start_process(const struct peer *peer)
 {
-    if (must(fork(), "fork") != 0)
+    if (must(fork(), "fork") != 0) {
+        host_lock_memory(STACK_BYTES); // writes now every page that the fork would make copy in a test
         return;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     host_lock_memory(STACK_BYTES / 2);
     run_peer(peer);
 }
 
-void peer_start_at(const struct circle *self, enum space space, int priority,
-                   void (*body)(const struct circle *self))
+pid_t peer_start_at(const struct circle *self, enum space space, int priority,
+                    void (*body)(const struct circle *self))
 {
     pid_t *thread = shared_alloc(sizeof *thread);
     struct peer peer = {self, body, priority, thread};
@@ -180,11 +179,12 @@ void peer_start_at(const struct circle *self, enum space space, int priority,
     while ((id = __atomic_load_n(thread, __ATOMIC_ACQUIRE)) == 0)
         usleep(100); // not a yield: the peer may be of lower priority than we are
     participants[participant_count++] = id;
+    return id;
 }
 
-void peer_start(const struct circle *self, void (*body)(const struct circle *self))
+pid_t peer_start(const struct circle *self, void (*body)(const struct circle *self))
 {
-    peer_start_at(self, self->space, self->server, body);
+    return peer_start_at(self, self->space, self->server, body);
 }
 
 static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
@@ -211,8 +211,8 @@ static void measure(void)
                           .samples = samples,
                           .samples_max = TESTS_MAX};
     participants[participant_count++] = (pid_t)syscall(SYS_gettid);
-    self->setup(self);
-    self->turns(circle.arg, SETTLE_TURNS);
+    if (self->setup != NULL)
+        self->setup(self);
     memset(samples, 0, sizeof samples); // resident and our own again: a peer's fork made every page copy-on-write
     counters_open(participants, participant_count);
     rig.counters = counters_names();
@@ -281,7 +281,7 @@ void visit_run(const struct visit *visit, const struct cyc_clock *clock, const s
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    pid_t child = must(fork(), "fork");
+    pid_t child = (pid_t)must(fork(), "fork");
     if (child == 0) {
         sigprocmask(SIG_UNBLOCK, &set, NULL);
         visit_process();

@@ -3,11 +3,18 @@
 // Every family of circles, in the order in which `list` shows them.
 #include "../circle.h"
 
-extern const struct circle floor_circles[];
-extern const struct circle pipe_circles[];
+#define FAMILIES(FAMILY)      \
+    FAMILY(floor_circles)     \
+    FAMILY(thread_circles)    \
+    FAMILY(coroutine_circles) \
+    FAMILY(signal_circles)    \
+    FAMILY(channel_circles)   \
+    FAMILY(queue_circles)     \
+    FAMILY(futex_circles)     \
+    FAMILY(microkit_circles)
 
-const struct circle *const families[] = {
-    floor_circles,
-    pipe_circles,
-    NULL,
-};
+#define DECLARE(family) extern const struct circle family[];
+FAMILIES(DECLARE)
+
+#define NAME(family) family,
+const struct circle *const families[] = {FAMILIES(NAME) NULL};

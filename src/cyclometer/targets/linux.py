@@ -141,8 +141,9 @@ class _Measurement:
 
     def close(self) -> None:
         """Ends every harness and takes what it still says."""
-        for run in self.state.harnesses:
-            self._finish(run)
+        for run, runner in self.state.harnesses.items():
+            self._take(run, runner.finish())
+            self.state.assembler.add_damage(run, runner.decoder.damage)
 
     def result(self, interrupted: bool) -> Measured:
         assembler = self.state.assembler
@@ -162,12 +163,6 @@ class _Measurement:
             options = [*self.settings.options(), *extra]
             self.state.harnesses[run] = Harness(self.program, run, options, self.settings.watchdog_s)
         return self.state.harnesses[run]
-
-    def _finish(self, run: int) -> None:
-        runner = self.state.harnesses[run]
-        if runner.open:
-            self._take(run, runner.finish())
-            self.state.assembler.add_damage(run, runner.decoder.damage)
 
     def _take(self, run: int, records: Iterable[Record]) -> None:
         self.state.assembler.add(run, records)
@@ -192,7 +187,7 @@ class _Measurement:
         for done, key in enumerate(self.contracts):
             self.progress.visits(done, len(self.contracts), f"proof of {key}")
             self._take(PROOF_RUN, self._visit(PROOF_RUN, key, "proof", _PROOF_FLOW)[0])
-        self._finish(PROOF_RUN)
+        self._take(PROOF_RUN, self._harness(PROOF_RUN).finish())
 
     def _calibrate_all(self) -> None:
         for done, key in enumerate(self.contracts):

@@ -200,7 +200,7 @@ def run_tests(file: str) -> int:
 
 
 def tests_of(source: Path) -> list[Path]:
-    """The test file of a source and those of the sources that import it. Simulated coverage is left out: too slow here."""
+    """The test file of a source and those of the sources that import it; simulated coverage is too slow to be here."""
     imports = re.compile(rf"^from .*\b{source.stem}\b", re.MULTILINE)
     users = [file for file in estimators() if file != source and imports.search(file.read_text())]
     tests = [ROOT / "tests" / file.parent.name / f"test_{file.stem}.py" for file in (source, *users)]

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "counters.h"
+
+#include "../core/flow.h"
+
+_Static_assert(COUNTERS_END < CYC_COUNTERS_MAX, "more outcomes than a sample has room for");
+_Static_assert(COUNT_entries == 0, "trap.S counts entries as the first counter");
+
+// In .sdata, so that an increment needs no address to be built.
+uint64_t counters[COUNTERS_END] __attribute__((section(".sdata")));
+
+const char *const counter_names[COUNTERS_END + 1] = {
+#define COUNTER(name) #name,
+    COUNTERS(COUNTER)
+#undef COUNTER
+};
+
+int64_t counters_read(int64_t *counts)
+{
+    for (int i = 0; i < COUNTERS_END; i++)
+        counts[i] = (int64_t)counters[i];
+    return 0;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Kernel objects and the handles by which user programs name them.
+#ifndef OBJECT_H
+#define OBJECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Every type of object: one line. `struct <name>` begins with `struct object` and <name>_init(object, a, b) prepares
+// it from the two numbers of a circle's request. Threads and spaces are made by their own functions.
+#define OBJECT_TYPES(TYPE)                                                                                             \
+    TYPE(semaphore)
+
+enum object_type {
+    OBJECT_none,
+    OBJECT_thread,
+    OBJECT_space,
+#define TYPE(name) OBJECT_##name,
+    OBJECT_TYPES(TYPE)
+#undef TYPE
+        OBJECT_TYPES_END
+};
+
+struct object {
+    uint64_t type; // enum object_type
+};
+
+// A new object of the type, zeroed and initialised; NULL where memory is out or the type is not made this way.
+struct object *object_create(enum object_type type, uint64_t a, uint64_t b);
+// Nobody may wait for the object or hold a handle to it any more.
+void object_destroy(struct object *object);
+// Objects of the type that exist now.
+uint64_t object_count(enum object_type type);
+
+// A user program's handles: small numbers, indices of this table.
+#define HANDLES_MAX 32
+struct handles {
+    struct object *object[HANDLES_MAX]; // NULL where the handle is free
+};
+
+// The object that a handle of the running thread names, or NULL where it names none of this type.
+struct object *handle_object(uint64_t handle, enum object_type type);
+
+#endif

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// All object families; one line each.
+#ifndef OBJECTS_H
+#define OBJECTS_H
+
+#include "semaphore.h"
+
+#endif

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Threads and the scheduler. The running thread stands in no ready queue; all others that could run do,
+// the idle thread included, so that there is always a next one.
+#include "thread.h"
+
+#include "board.h"
+#include "console.h"
+#include "counters.h"
+#include "events.h"
+#include "riscv.h"
+#include "space.h"
+#include "text.h"
+#include "timeout.h"
+
+_Static_assert(offsetof(struct thread, frame) == THREAD_FRAME, "layout.h");
+_Static_assert(offsetof(struct thread, user_sp) == THREAD_USER_SP, "layout.h");
+_Static_assert(offsetof(struct thread, context) == THREAD_CONTEXT, "layout.h");
+_Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "layout.h");
+_Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A, "layout.h");
+_Static_assert(sizeof(struct frame) <= FRAME_BYTES && FRAME_BYTES % 16 == 0, "layout.h");
+
+extern void context_switch(struct thread *from, struct thread *to); // trap.S
+extern void enter_kernel(void);
+extern void enter_user(void);
+
+struct thread threads[THREADS_MAX];
+static struct thread idle;
+
+// A ready queue a level, level = priority + 1 so that the idle thread has level 0. Three bytes of bitmap, one above
+// the other, tell in constant time the highest level that holds any: bit l%8 of levels[l/8], and so on up.
+#define LEVELS (PRIORITIES + 1)
+static uint8_t ready_top, ready_groups[8], ready_levels[64];
+static struct link ready[LEVELS];
+
+// Index of the highest bit set in a byte.
+static const uint8_t highest_bit[256] = {
+    [2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3, [16 ... 31] = 4, [32 ... 63] = 5, [64 ... 127] = 6, [128 ... 255] = 7,
+};
+
+static inline unsigned level_of(const struct thread *t)
+{
+    return (unsigned)(t->priority + 1);
+}
+
+static inline unsigned highest_level(void)
+{
+    unsigned group = highest_bit[ready_top];
+    unsigned octet = group * 8 + highest_bit[ready_groups[group]];
+    return octet * 8 + highest_bit[ready_levels[octet]];
+}
+
+static inline void mark(unsigned level)
+{
+    ready_levels[level / 8] |= (uint8_t)(1u << level % 8);
+    ready_groups[level / 64] |= (uint8_t)(1u << level / 8 % 8);
+    ready_top |= (uint8_t)(1u << level / 64);
+}
+
+static void unmark(unsigned level)
+{
+    if ((ready_levels[level / 8] &= (uint8_t)~(1u << level % 8)) == 0)
+        if ((ready_groups[level / 64] &= (uint8_t)~(1u << level / 8 % 8)) == 0)
+            ready_top &= (uint8_t)~(1u << level / 64);
+}
+
+static inline void ready_append(struct thread *t)
+{
+    unsigned level = level_of(t);
+    if (list_empty(&ready[level]))
+        mark(level);
+    list_append(&ready[level], &t->link);
+}
+
+// A preempted thread goes first among its equals: it has not had its turn.
+static inline void ready_prepend(struct thread *t)
+{
+    unsigned level = level_of(t);
+    if (list_empty(&ready[level]))
+        mark(level);
+    list_prepend(&ready[level], &t->link);
+}
+
+static inline void ready_remove(struct thread *t)
+{
+    unsigned level = level_of(t);
+    list_remove(&t->link);
+    if (list_empty(&ready[level]))
+        unmark(level);
+}
+
+static inline struct thread *ready_take(unsigned level)
+{
+    struct thread *t = thread_first(&ready[level]);
+    ready_remove(t);
+    return t;
+}
+
+static inline void switch_to(struct thread *next)
+{
+    struct thread *self = current;
+    count(switches);
+    event_kernel("switch to", next);
+#if CONFIG_OBJCORE
+    usage_switch(&self->usage, &next->usage);
+#endif
+    if (next->space != NULL && next->space != space_loaded)
+        space_load(next->space);
+    context_switch(self, next);
+}
+
+static inline void switch_to_next(void)
+{
+    switch_to(ready_take(highest_level()));
+}
+
+// `t` has just become able to run.
+static inline void make_ready(struct thread *t)
+{
+    if (t->priority > current->threshold) {
+        ready_prepend(current);
+        switch_to(t);
+    } else {
+        ready_append(t);
+    }
+}
+
+static void preempt_if_due(void)
+{
+    if ((int)highest_level() - 1 > current->threshold) {
+        ready_prepend(current);
+        switch_to_next();
+    }
+}
+
+void preemption_release(int16_t was)
+{
+    uint64_t irq = interrupts_off();
+    current->threshold = was;
+    preempt_if_due();
+    interrupts_restore(irq);
+}
+
+int thread_most_urgent(const struct thread *t)
+{
+    return level_of(t) >= highest_level();
+}
+
+static void enqueue_waiter(struct link *waiters, struct thread *t)
+{
+    struct link *at = waiters->prev;
+    while (at != waiters && CONTAINER(at, struct thread, link)->priority < t->priority)
+        at = at->prev;
+    list_insert_before(at->next, &t->link);
+}
+
+int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
+{
+    current->state |= THREAD_BLOCKED;
+    current->waits_in = waiters;
+    enqueue_waiter(waiters, current);
+    if (timeout_ticks != FOREVER)
+        timeout_start(current, timeout_ticks);
+    switch_to_next();
+    return current->result;
+}
+
+int64_t thread_hand_over(struct thread *next)
+{
+    current->state |= THREAD_BLOCKED;
+    current->waits_in = &current->link;
+    list_init(&current->link);
+    next->state &= (uint16_t)~THREAD_BLOCKED;
+    count(wakeups);
+    switch_to(next);
+    return current->result;
+}
+
+void thread_wake(struct thread *t, int64_t result)
+{
+    list_remove(&t->link);
+    if (t->timeout_armed)
+        timeout_stop(t);
+    t->result = result;
+    count(wakeups);
+    t->state &= (uint16_t)~THREAD_BLOCKED;
+    if (t->state == 0)
+        make_ready(t);
+}
+
+int64_t thread_yield(void)
+{
+    uint64_t irq = interrupts_off();
+    event_call("thread_yield");
+    unsigned level = highest_level();
+    if (level >= level_of(current)) {
+        struct thread *next = ready_take(level);
+        ready_append(current);
+        switch_to(next);
+    }
+    interrupts_restore(irq);
+    return 0;
+}
+
+int64_t thread_sleep(uint64_t ticks)
+{
+    uint64_t irq = interrupts_off();
+    struct link nowhere;
+    list_init(&nowhere);
+    event_call("thread_sleep");
+    thread_block(&nowhere, ticks);
+    interrupts_restore(irq);
+    return 0;
+}
+
+struct thread *thread_allocate(struct space *space, const char *role)
+{
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        struct thread *t = &threads[i];
+        if (t->object.type != OBJECT_none)
+            continue;
+        *t = (struct thread){.space = space, .role = role, .state = THREAD_DEAD};
+        t->frame = (struct frame *)(kernel_stack(i) - FRAME_BYTES);
+        list_init(&t->joiners);
+#if CONFIG_USERSPACE
+        if (space != NULL && space_stack(space, i) == 0)
+            return NULL;
+#endif
+        t->object.type = OBJECT_thread;
+        return t;
+    }
+    return NULL;
+}
+
+void thread_free(struct thread *t)
+{
+    if (t->state != THREAD_DEAD)
+        thread_abort(t);
+    t->object.type = OBJECT_none;
+}
+
+#if CONFIG_USERSPACE
+static void prepare_user(struct thread *t, uint64_t entry, uint64_t argument)
+{
+    *t->frame = (struct frame){.pc = entry, .a[0] = argument};
+    t->user_sp = USER_STACKS + (uint64_t)(t - threads + 1) * USER_STACK_SLOT;
+    t->context.ra = (uint64_t)enter_user;
+    t->context.sp = (uint64_t)t->frame;
+}
+#endif
+
+static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
+{
+    t->context.ra = (uint64_t)enter_kernel;
+    t->context.sp = (uint64_t)t->frame + FRAME_BYTES;
+    t->context.s[0] = entry;
+    t->context.s[1] = argument;
+}
+
+int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
+{
+    event_call("thread_create");
+    if (priority >= PRIORITIES)
+        return ERROR_ARGUMENT;
+    if (t->state != THREAD_DEAD)
+        return ERROR_BUSY;
+    t->priority = (int16_t)priority;
+    t->threshold = t->cooperative ? PRIORITIES - 1 : (int16_t)priority;
+#if CONFIG_USERSPACE
+    if (t->space != NULL)
+        prepare_user(t, entry, argument);
+    else
+#endif
+        prepare_kernel(t, entry, argument);
+    t->state = THREAD_DORMANT;
+    return 0;
+}
+
+static int64_t clear_state(struct thread *t, uint16_t bit)
+{
+    uint64_t irq = interrupts_off();
+    int64_t was_set = (t->state & bit) != 0;
+    t->state &= (uint16_t)~bit;
+    if (was_set && t->state == 0)
+        make_ready(t);
+    interrupts_restore(irq);
+    return was_set ? 0 : ERROR_ARGUMENT;
+}
+
+int64_t thread_start(struct thread *t)
+{
+    event_call("thread_start");
+    return clear_state(t, THREAD_DORMANT);
+}
+
+int64_t thread_resume(struct thread *t)
+{
+    event_call("thread_resume");
+    return clear_state(t, THREAD_SUSPENDED);
+}
+
+int64_t thread_suspend(struct thread *t)
+{
+    uint64_t irq = interrupts_off();
+    event_call("thread_suspend");
+    uint16_t was = t->state;
+    t->state |= THREAD_SUSPENDED;
+    if (t == current)
+        switch_to_next();
+    else if (was == 0)
+        ready_remove(t);
+    interrupts_restore(irq);
+    return 0;
+}
+
+// Takes a thread out of whatever queue it stands in.
+static void forget(struct thread *t)
+{
+    if (t->state == 0)
+        ready_remove(t);
+    else if (t->state & THREAD_BLOCKED)
+        list_remove(&t->link);
+    if (t->timeout_armed)
+        timeout_stop(t);
+}
+
+int64_t thread_abort(struct thread *t)
+{
+    uint64_t irq = interrupts_off();
+    event_call("thread_abort");
+    if (t->state == THREAD_DEAD) {
+        interrupts_restore(irq);
+        return ERROR_ARGUMENT;
+    }
+    int16_t held = preemption_hold();
+    if (t != current)
+        forget(t);
+    t->state = THREAD_DEAD;
+    while (!list_empty(&t->joiners))
+        thread_wake(thread_first(&t->joiners), 0);
+    if (t == current)
+        switch_to_next();
+    preemption_release(held);
+    interrupts_restore(irq);
+    return 0;
+}
+
+int64_t thread_exit(void)
+{
+    return thread_abort(current);
+}
+
+int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
+{
+    uint64_t irq = interrupts_off();
+    int64_t result = 0;
+    event_call("thread_join");
+    if (t == current)
+        result = ERROR_ARGUMENT;
+    else if (t->state != THREAD_DEAD)
+        result = timeout_ticks == 0 ? ERROR_BUSY : thread_block(&t->joiners, timeout_ticks);
+    interrupts_restore(irq);
+    return result;
+}
+
+int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
+{
+    t->cooperative = cooperative != 0;
+    t->threshold = cooperative ? PRIORITIES - 1 : t->priority;
+    return 0;
+}
+
+int64_t thread_set_priority(struct thread *t, uint64_t priority)
+{
+    if (priority >= PRIORITIES)
+        return ERROR_ARGUMENT;
+    uint64_t irq = interrupts_off();
+    int ready_now = t->state == 0 && t != current;
+    if (ready_now)
+        ready_remove(t);
+    t->priority = (int16_t)priority;
+    t->threshold = t->cooperative ? PRIORITIES - 1 : t->priority;
+    if (ready_now) {
+        ready_append(t);
+    } else if (t->state & THREAD_BLOCKED) {
+        list_remove(&t->link);
+        enqueue_waiter(t->waits_in, t);
+    }
+    preempt_if_due();
+    interrupts_restore(irq);
+    return 0;
+}
+
+void threads_start(void)
+{
+    for (unsigned level = 0; level < LEVELS; level++)
+        list_init(&ready[level]);
+    idle = (struct thread){.role = "idle", .priority = -1, .threshold = -1};
+    list_init(&idle.joiners);
+    current = &idle;
+}
+
+_Noreturn void thread_idle(void)
+{
+    SET_CSR(sstatus, STATUS_SIE);
+    for (;;)
+        wait_for_interrupt();
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Threads and the scheduler. All functions leave the interrupt state as they found it, and switch at once when
+// they make a thread ready that is more urgent than the running one (unless that one is cooperative).
+#ifndef THREAD_H
+#define THREAD_H
+
+#include "layout.h"
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+#include "config.h"
+#include "error.h"
+#include "list.h"
+#include "object.h"
+#include "usage.h"
+
+#define PRIORITIES 256 // 0..255, a larger number is more urgent
+#define THREADS_MAX 64
+
+enum thread_state {                  // bits; 0 is running or ready
+    THREAD_BLOCKED = 1 << 0,         // waits for an object or a time
+    THREAD_SUSPENDED = 1 << 1,       // until thread_resume()
+    THREAD_DORMANT = 1 << 2,         // created, not started
+    THREAD_DEAD = 1 << 3,            // ended or never created; may be created again
+};
+
+// What a switch keeps: the registers that a C function preserves. Order as in trap.S.
+struct context {
+    uint64_t ra, sp, s[12];
+};
+
+// What a trap from user mode, or an interrupt of the kernel, keeps on the kernel stack.
+struct frame {
+    uint64_t pc, status, ra, gp, tp;
+    uint64_t t[7], a[8];
+};
+
+struct space;
+
+struct thread {
+    struct object object;
+    // Read by trap.S; the offsets are in layout.h.
+    struct frame *frame; // top of the kernel stack: where a trap from user mode begins
+    uint64_t user_sp;
+    struct context context;
+    uint64_t message[MESSAGE_REGISTERS]; // words in registers, on their way to or from the user
+    // The scheduler's.
+    struct link link; // in a ready queue or among an object's waiters
+    struct link *waits_in; // the waiters among which it stands, while blocked
+    int64_t result;   // what the waker says
+    struct space *space; // NULL for a kernel thread, which runs in whatever space is loaded
+    int16_t priority;    // 0..255; the idle thread alone has -1
+    int16_t threshold;   // only a higher priority preempts: the own one, or 255 for a cooperative thread
+    uint16_t state;
+    uint16_t cooperative;
+    uint64_t fault; // scause of the fault that ended it, or 0
+    struct link timeout_link; // in the timer queue while `timeout_armed`
+    uint64_t timeout_ticks;   // deadline
+    uint64_t timeout_armed;
+    // What waiting needs beyond a place in a queue; each object says what it keeps here.
+    uint64_t wait[4];
+    struct link joiners; // threads that wait for this one's end
+    const char *role;    // "client", "peer", ...: the name in event log and messages
+#if CONFIG_OBJCORE
+    struct usage usage;
+#endif
+};
+
+register struct thread *current __asm__("tp"); // the running thread; trap.S sets it on every entry
+
+extern struct thread threads[THREADS_MAX];
+
+// Makes the boot flow the idle thread; it must then call thread_idle().
+void threads_start(void);
+_Noreturn void thread_idle(void);
+
+// A thread with its stacks, dead until created; `space` NULL for a kernel thread. NULL when there are no more.
+struct thread *thread_allocate(struct space *space, const char *role);
+void thread_free(struct thread *t); // aborts it where need be
+
+// Sets a dead thread up to run entry(argument). It stays dormant until started.
+int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority);
+int64_t thread_start(struct thread *t);
+int64_t thread_suspend(struct thread *t);
+int64_t thread_resume(struct thread *t);
+int64_t thread_abort(struct thread *t); // does not return where t is the caller
+int64_t thread_join(struct thread *t, uint64_t timeout_ticks);
+int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative);
+int64_t thread_set_priority(struct thread *t, uint64_t priority); // moves it in whatever queue it stands
+int64_t thread_yield(void);
+int64_t thread_exit(void);
+int64_t thread_sleep(uint64_t ticks);
+
+// For objects. Interrupts must be off.
+
+// Takes the running thread off the processor, into `waiters` by priority, first come first served among equals.
+// Returns what thread_wake() was given, or ERROR_TIMEOUT.
+int64_t thread_block(struct link *waiters, uint64_t timeout_ticks);
+// Ends the wait of a blocked thread.
+void thread_wake(struct thread *t, int64_t result);
+// The most urgent of the waiters, which must not be empty.
+static inline struct thread *thread_first(const struct link *waiters)
+{
+    return CONTAINER(waiters->next, struct thread, link);
+}
+// Blocks the running thread without a queue and runs `next`, blocked until now, in its place. The caller has
+// taken `next` from its queue and knows that no ready thread is more urgent (thread_most_urgent()).
+int64_t thread_hand_over(struct thread *next);
+int thread_most_urgent(const struct thread *t);
+// Nothing preempts the running thread between hold and release; wakes take effect at the release. They nest.
+static inline int16_t preemption_hold(void)
+{
+    int16_t was = current->threshold;
+    current->threshold = PRIORITIES - 1;
+    return was;
+}
+void preemption_release(int16_t was);
+
+#endif
+#endif

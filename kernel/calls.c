@@ -11,6 +11,7 @@
 
 int64_t null(void)
 {
+    event_call("null");
     return 0;
 }
 

@@ -58,7 +58,6 @@ static void delegate(void)
     WRITE_CSR(medeleg, 0xb1fb & ~(1UL << CAUSE_ILLEGAL_INSTRUCTION));
     WRITE_CSR(mideleg, IP_SSI | IP_STI);
     WRITE_CSR(mcounteren, COUNTER_CYCLE | COUNTER_INSTRET | (BOARD_HAS_TIME_CSR ? COUNTER_TIME : 0));
-    WRITE_CSR(mcountinhibit, 0);
 }
 
 void monitor_start(void)

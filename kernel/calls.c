@@ -135,7 +135,7 @@ static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argum
     }
 #include "calls.def"
 
-// Read by trap.S: the function of each number, and how many there are.
+// The function of each number, for trap.S.
 void (*const calls[])(void) = {
 #define ENTRY(name) (void (*)(void))sys_##name,
 #define CALL0(name) ENTRY(name)
@@ -149,8 +149,6 @@ void (*const calls[])(void) = {
 #define OBJECT_CALL3(name, type, a, b, c) ENTRY(name)
 #include "calls.def"
 };
-const uint64_t calls_end = sizeof calls / sizeof calls[0];
 #else
 void (*const calls[1])(void) = {NULL};
-const uint64_t calls_end = 0;
 #endif

@@ -2,12 +2,12 @@
 #include "counters.h"
 
 #include "../core/flow.h"
+#include "hot.h"
 
 _Static_assert(COUNTERS_END < CYC_COUNTERS_MAX, "more outcomes than a sample has room for");
 _Static_assert(COUNT_entries == 0, "trap.S counts entries as the first counter");
 
-// In .sdata, so that an increment needs no address to be built.
-uint64_t counters[COUNTERS_END] __attribute__((section(".sdata")));
+uint64_t counters[COUNTERS_END] HOT;
 
 const char *const counter_names[COUNTERS_END + 1] = {
 #define COUNTER(name) #name,

@@ -5,6 +5,7 @@
 #include "console.h"
 #include "counters.h"
 #include "error.h"
+#include "hot.h"
 #include "memory.h"
 #include "riscv.h"
 #include "text.h"
@@ -17,7 +18,7 @@
 extern char rodata_start[], data_start[], kernel_end[]; // image.ld
 
 static uint64_t kernel_root[512] __attribute__((aligned(PAGE_BYTES)));
-struct space *space_loaded;
+struct space *space_loaded HOT;
 
 static uint64_t *table_of(uint64_t pte)
 {

@@ -8,6 +8,7 @@
 #include "console.h"
 #include "counters.h"
 #include "events.h"
+#include "hot.h"
 #include "riscv.h"
 #include "space.h"
 #include "text.h"
@@ -27,10 +28,10 @@ extern void enter_user(void);
 struct thread threads[THREADS_MAX];
 static struct thread idle;
 
-// A ready queue a level, level = priority + 1 so that the idle thread has level 0. Three bytes of bitmap, one above
-// the other, tell in constant time the highest level that holds any: bit l%8 of levels[l/8], and so on up.
-#define LEVELS (PRIORITIES + 1)
-static uint8_t ready_top, ready_groups[8], ready_levels[64];
+// A ready queue a level. Three layers of bitmap tell in constant time the highest level that holds any thread: bit l%8
+// of ready_levels[l/8], bit l/8%8 of ready_groups[l/64], bit l/64 of ready_top.
+#define LEVELS (LEVEL_MAX + 1)
+static uint8_t ready_top HOT, ready_groups[8] HOT, ready_levels[64] HOT;
 static struct link ready[LEVELS];
 
 // Index of the highest bit set in a byte.
@@ -38,26 +39,21 @@ static const uint8_t highest_bit[256] = {
     [2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3, [16 ... 31] = 4, [32 ... 63] = 5, [64 ... 127] = 6, [128 ... 255] = 7,
 };
 
-static inline unsigned level_of(const struct thread *t)
+static inline uint64_t highest_level(void)
 {
-    return (unsigned)(t->priority + 1);
-}
-
-static inline unsigned highest_level(void)
-{
-    unsigned group = highest_bit[ready_top];
-    unsigned octet = group * 8 + highest_bit[ready_groups[group]];
+    uint64_t group = highest_bit[ready_top];
+    uint64_t octet = group * 8 + highest_bit[ready_groups[group]];
     return octet * 8 + highest_bit[ready_levels[octet]];
 }
 
-static inline void mark(unsigned level)
+static inline void mark(uint64_t level)
 {
     ready_levels[level / 8] |= (uint8_t)(1u << level % 8);
     ready_groups[level / 64] |= (uint8_t)(1u << level / 8 % 8);
     ready_top |= (uint8_t)(1u << level / 64);
 }
 
-static void unmark(unsigned level)
+static inline void unmark(uint64_t level)
 {
     if ((ready_levels[level / 8] &= (uint8_t)~(1u << level % 8)) == 0)
         if ((ready_groups[level / 64] &= (uint8_t)~(1u << level / 8 % 8)) == 0)
@@ -66,33 +62,34 @@ static void unmark(unsigned level)
 
 static inline void ready_append(struct thread *t)
 {
-    unsigned level = level_of(t);
-    if (list_empty(&ready[level]))
-        mark(level);
-    list_append(&ready[level], &t->link);
+    struct link *queue = &ready[t->level];
+    if (list_empty(queue))
+        mark(t->level);
+    list_append(queue, &t->link);
 }
 
 // A preempted thread goes first among its equals: it has not had its turn.
 static inline void ready_prepend(struct thread *t)
 {
-    unsigned level = level_of(t);
-    if (list_empty(&ready[level]))
-        mark(level);
-    list_prepend(&ready[level], &t->link);
+    struct link *queue = &ready[t->level];
+    if (list_empty(queue))
+        mark(t->level);
+    list_prepend(queue, &t->link);
 }
 
 static inline void ready_remove(struct thread *t)
 {
-    unsigned level = level_of(t);
+    list_remove(&t->link);
+    if (list_empty(&ready[t->level]))
+        unmark(t->level);
+}
+
+static inline struct thread *ready_take(uint64_t level)
+{
+    struct thread *t = thread_first(&ready[level]);
     list_remove(&t->link);
     if (list_empty(&ready[level]))
         unmark(level);
-}
-
-static inline struct thread *ready_take(unsigned level)
-{
-    struct thread *t = thread_first(&ready[level]);
-    ready_remove(t);
     return t;
 }
 
@@ -117,7 +114,7 @@ static inline void switch_to_next(void)
 // `t` has just become able to run.
 static inline void make_ready(struct thread *t)
 {
-    if (t->priority > current->threshold) {
+    if (t->level > current->threshold) {
         ready_prepend(current);
         switch_to(t);
     } else {
@@ -127,13 +124,13 @@ static inline void make_ready(struct thread *t)
 
 static void preempt_if_due(void)
 {
-    if ((int)highest_level() - 1 > current->threshold) {
+    if (highest_level() > current->threshold) {
         ready_prepend(current);
         switch_to_next();
     }
 }
 
-void preemption_release(int16_t was)
+void preemption_release(uint64_t was)
 {
     uint64_t irq = interrupts_off();
     current->threshold = was;
@@ -143,13 +140,13 @@ void preemption_release(int16_t was)
 
 int thread_most_urgent(const struct thread *t)
 {
-    return level_of(t) >= highest_level();
+    return t->level >= highest_level();
 }
 
 static void enqueue_waiter(struct link *waiters, struct thread *t)
 {
     struct link *at = waiters->prev;
-    while (at != waiters && CONTAINER(at, struct thread, link)->priority < t->priority)
+    while (at != waiters && CONTAINER(at, struct thread, link)->level < t->level)
         at = at->prev;
     list_insert_before(at->next, &t->link);
 }
@@ -170,7 +167,7 @@ int64_t thread_hand_over(struct thread *next)
     current->state |= THREAD_BLOCKED;
     current->waits_in = &current->link;
     list_init(&current->link);
-    next->state &= (uint16_t)~THREAD_BLOCKED;
+    next->state &= ~THREAD_BLOCKED;
     count(wakeups);
     switch_to(next);
     return current->result;
@@ -183,19 +180,26 @@ void thread_wake(struct thread *t, int64_t result)
         timeout_stop(t);
     t->result = result;
     count(wakeups);
-    t->state &= (uint16_t)~THREAD_BLOCKED;
+    t->state &= ~THREAD_BLOCKED;
     if (t->state == 0)
         make_ready(t);
 }
 
+// Behind a preemptive thread only its equals can be ready; behind a cooperative one, anything. Within one level the
+// two threads change places and the bitmap stays as it is.
 int64_t thread_yield(void)
 {
     uint64_t irq = interrupts_off();
+    struct thread *self = current;
+    struct link *equals = &ready[self->level];
     event_call("thread_yield");
-    unsigned level = highest_level();
-    if (level >= level_of(current)) {
-        struct thread *next = ready_take(level);
-        ready_append(current);
+    if (self->cooperative && highest_level() > self->level) {
+        ready_append(self);
+        switch_to_next();
+    } else if (!list_empty(equals)) {
+        struct thread *next = thread_first(equals);
+        list_remove(&next->link);
+        list_append(equals, &self->link);
         switch_to(next);
     }
     interrupts_restore(irq);
@@ -257,6 +261,12 @@ static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
     t->context.s[1] = argument;
 }
 
+static void set_level(struct thread *t, uint64_t priority)
+{
+    t->level = priority + 1;
+    t->threshold = t->cooperative ? LEVEL_MAX : t->level;
+}
+
 int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
 {
     event_call("thread_create");
@@ -264,8 +274,7 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
         return ERROR_ARGUMENT;
     if (t->state != THREAD_DEAD)
         return ERROR_BUSY;
-    t->priority = (int16_t)priority;
-    t->threshold = t->cooperative ? PRIORITIES - 1 : (int16_t)priority;
+    set_level(t, priority);
 #if CONFIG_USERSPACE
     if (t->space != NULL)
         prepare_user(t, entry, argument);
@@ -276,11 +285,11 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
     return 0;
 }
 
-static int64_t clear_state(struct thread *t, uint16_t bit)
+static int64_t clear_state(struct thread *t, uint64_t bit)
 {
     uint64_t irq = interrupts_off();
     int64_t was_set = (t->state & bit) != 0;
-    t->state &= (uint16_t)~bit;
+    t->state &= ~bit;
     if (was_set && t->state == 0)
         make_ready(t);
     interrupts_restore(irq);
@@ -303,7 +312,7 @@ int64_t thread_suspend(struct thread *t)
 {
     uint64_t irq = interrupts_off();
     event_call("thread_suspend");
-    uint16_t was = t->state;
+    uint64_t was = t->state;
     t->state |= THREAD_SUSPENDED;
     if (t == current)
         switch_to_next();
@@ -332,7 +341,7 @@ int64_t thread_abort(struct thread *t)
         interrupts_restore(irq);
         return ERROR_ARGUMENT;
     }
-    int16_t held = preemption_hold();
+    uint64_t held = preemption_hold();
     if (t != current)
         forget(t);
     t->state = THREAD_DEAD;
@@ -366,7 +375,7 @@ int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
 {
     t->cooperative = cooperative != 0;
-    t->threshold = cooperative ? PRIORITIES - 1 : t->priority;
+    t->threshold = cooperative ? LEVEL_MAX : t->level;
     return 0;
 }
 
@@ -378,8 +387,7 @@ int64_t thread_set_priority(struct thread *t, uint64_t priority)
     int ready_now = t->state == 0 && t != current;
     if (ready_now)
         ready_remove(t);
-    t->priority = (int16_t)priority;
-    t->threshold = t->cooperative ? PRIORITIES - 1 : t->priority;
+    set_level(t, priority);
     if (ready_now) {
         ready_append(t);
     } else if (t->state & THREAD_BLOCKED) {
@@ -395,7 +403,7 @@ void threads_start(void)
 {
     for (unsigned level = 0; level < LEVELS; level++)
         list_init(&ready[level]);
-    idle = (struct thread){.role = "idle", .priority = -1, .threshold = -1};
+    idle = (struct thread){.role = "idle"};
     list_init(&idle.joiners);
     current = &idle;
 }

@@ -17,14 +17,14 @@
 #include "usage.h"
 
 #define PRIORITIES 256 // 0..255, a larger number is more urgent
+#define LEVEL_MAX PRIORITIES
 #define THREADS_MAX 64
 
-enum thread_state {                  // bits; 0 is running or ready
-    THREAD_BLOCKED = 1 << 0,         // waits for an object or a time
-    THREAD_SUSPENDED = 1 << 1,       // until thread_resume()
-    THREAD_DORMANT = 1 << 2,         // created, not started
-    THREAD_DEAD = 1 << 3,            // ended or never created; may be created again
-};
+// Bits of a thread's state; 0 is running or ready.
+#define THREAD_BLOCKED 1ul   // waits for an object or a time
+#define THREAD_SUSPENDED 2ul // until thread_resume()
+#define THREAD_DORMANT 4ul   // created, not started
+#define THREAD_DEAD 8ul      // ended or never created; may be created again
 
 // What a switch keeps: the registers that a C function preserves. Order as in trap.S.
 struct context {
@@ -51,10 +51,10 @@ struct thread {
     struct link *waits_in; // the waiters among which it stands, while blocked
     int64_t result;   // what the waker says
     struct space *space; // NULL for a kernel thread, which runs in whatever space is loaded
-    int16_t priority;    // 0..255; the idle thread alone has -1
-    int16_t threshold;   // only a higher priority preempts: the own one, or 255 for a cooperative thread
-    uint16_t state;
-    uint16_t cooperative;
+    uint64_t state;
+    uint64_t level;     // priority + 1; the idle thread alone has 0
+    uint64_t threshold; // only a higher level preempts: the own one, or LEVEL_MAX for a cooperative thread
+    uint64_t cooperative;
     uint64_t fault; // scause of the fault that ended it, or 0
     struct link timeout_link; // in the timer queue while `timeout_armed`
     uint64_t timeout_ticks;   // deadline
@@ -110,13 +110,13 @@ static inline struct thread *thread_first(const struct link *waiters)
 int64_t thread_hand_over(struct thread *next);
 int thread_most_urgent(const struct thread *t);
 // Nothing preempts the running thread between hold and release; wakes take effect at the release. They nest.
-static inline int16_t preemption_hold(void)
+static inline uint64_t preemption_hold(void)
 {
-    int16_t was = current->threshold;
-    current->threshold = PRIORITIES - 1;
+    uint64_t was = current->threshold;
+    current->threshold = LEVEL_MAX;
     return was;
 }
-void preemption_release(int16_t was);
+void preemption_release(uint64_t was);
 
 #endif
 #endif

@@ -9,6 +9,21 @@
 #include "layout.h"
 #include "riscv.h"
 
+    .set    CALLS_END, 0
+#define COUNT_CALL .set CALLS_END, CALLS_END + 1
+#define CALL0(name) COUNT_CALL
+#define CALL1(name, a) COUNT_CALL
+#define CALL2(name, a, b) COUNT_CALL
+#define CALL3(name, a, b, c) COUNT_CALL
+#define CALL4(name, a, b, c, d) COUNT_CALL
+#define OBJECT_CALL0(name, type) COUNT_CALL
+#define OBJECT_CALL1(name, type, a) COUNT_CALL
+#define OBJECT_CALL2(name, type, a, b) COUNT_CALL
+#define OBJECT_CALL3(name, type, a, b, c) COUNT_CALL
+#if CONFIG_USERSPACE
+#include "calls.def"
+#endif
+
     .text
     .align 2
     .globl trap_entry
@@ -33,12 +48,11 @@ trap_entry:
     sd      t0, FRAME_PC(sp)
     csrrw   t0, sscratch, zero
     sd      t0, FRAME_TP(sp)
-    lla     t1, counters
-    ld      t0, 0(t1)               // counters[COUNT_entries]
+    lla     t1, counters            // counters[COUNT_entries]++
+    ld      t0, 0(t1)
     addi    t0, t0, 1
     sd      t0, 0(t1)
-    lla     t1, calls_end
-    ld      t1, 0(t1)
+    li      t1, CALLS_END
     bgeu    a7, t1, no_call
     slli    t0, a7, 3
     lla     t1, calls

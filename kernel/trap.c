@@ -38,7 +38,7 @@ static void handle_interrupt(uint64_t cause)
 {
     count(interrupts);
     event_kernel("interrupt of", current);
-    int16_t held = preemption_hold();
+    uint64_t held = preemption_hold();
     if (cause == (CAUSE_INTERRUPT | INTERRUPT_SUPERVISOR_TIMER)) {
         timeouts_expire();
     } else if (cause == (CAUSE_INTERRUPT | INTERRUPT_SUPERVISOR_SOFTWARE)) {

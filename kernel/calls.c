@@ -36,12 +36,12 @@ static int64_t copy_out(void *user, const void *from, uint64_t bytes)
     return user_range(user, bytes) ? user_copy(user, from, bytes) : ERROR_ARGUMENT;
 }
 
-struct object *handle_object(uint64_t handle, enum object_type type)
+struct handle *handle_entry(uint64_t handle, enum object_type type)
 {
-    if (handle >= HANDLES_MAX)
+    struct handle *entry = &current->space->handles[handle];
+    if (handle >= HANDLES_MAX || entry->object == NULL || entry->object->type != type)
         return NULL;
-    struct object *object = current->space->handles.object[handle];
-    return object != NULL && object->type == type ? object : NULL;
+    return entry;
 }
 
 static int64_t sys_null(void)
@@ -52,6 +52,8 @@ static int64_t sys_null(void)
 static int64_t sys_console_write(const char *bytes, uint64_t length)
 {
     char chunk[CONSOLE_CHUNK];
+    if (!user_range(bytes, length))
+        return ERROR_ARGUMENT;
     for (uint64_t part; length > 0; bytes += part, length -= part) {
         part = length < sizeof chunk ? length : sizeof chunk;
         if (copy_in(chunk, bytes, part) != 0)
@@ -92,18 +94,20 @@ static int64_t sys_thread_sleep(uint64_t ticks)
 // A user thread makes only user threads of its own space.
 static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argument, uint64_t priority)
 {
-    struct thread *t = (struct thread *)handle_object(handle, OBJECT_thread);
-    if (t == NULL)
+    struct handle *named = handle_entry(handle, OBJECT_thread);
+    if (named == NULL)
         return ERROR_HANDLE;
+    struct thread *t = (struct thread *)named->object;
     if (t->space != current->space)
         return ERROR_DENIED;
     return entry < USER_TOP ? thread_create(t, entry, argument, priority) : ERROR_ARGUMENT;
 }
 
 #define OBJECT_OR_RETURN(type)                                                                                         \
-    struct type *object = (struct type *)(void *)handle_object(handle, OBJECT_##type);                                 \
-    if (object == NULL)                                                                                                \
-        return ERROR_HANDLE
+    struct handle *named = handle_entry(handle, OBJECT_##type);                                                        \
+    if (named == NULL)                                                                                                 \
+        return ERROR_HANDLE;                                                                                           \
+    struct type *object = (struct type *)(void *)named->object
 #define CALL0(name)
 #define CALL1(name, a)
 #define CALL2(name, a, b)

@@ -166,6 +166,13 @@ uint64_t space_entry(void)
     return image()->entry;
 }
 
+void space_grant(struct space *space, unsigned handle, struct object *object, uint64_t badge)
+{
+    if (handle >= HANDLES_MAX)
+        panic("handle %u: a space has only %u", (uint64_t)handle, (uint64_t)HANDLES_MAX);
+    space->handles[handle] = (struct handle){object, badge};
+}
+
 int64_t space_map(struct space *space, uint64_t address, void *page, uint64_t permission)
 {
     return map(space->root, address, page, USER_PAGE | permission, 0);

@@ -103,6 +103,11 @@ static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argum
     return entry < USER_TOP ? thread_create(t, entry, argument, priority) : ERROR_ARGUMENT;
 }
 
+#define MESSAGE_CALL(name, type) void message_##name(void); // trap.S
+#define SEND_CALL(name, type) int64_t sys_##name(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+#define RECEIVE_CALL(name, type) void message_##name(void);
+int64_t sys_notification_signal(uint64_t handle); // notification.c
+
 #define OBJECT_OR_RETURN(type)                                                                                         \
     struct handle *named = handle_entry(handle, OBJECT_##type);                                                        \
     if (named == NULL)                                                                                                 \
@@ -151,6 +156,9 @@ void (*const calls[])(void) = {
 #define OBJECT_CALL1(name, type, a) ENTRY(name)
 #define OBJECT_CALL2(name, type, a, b) ENTRY(name)
 #define OBJECT_CALL3(name, type, a, b, c) ENTRY(name)
+#define MESSAGE_CALL(name, type) message_##name,
+#define SEND_CALL(name, type) ENTRY(name)
+#define RECEIVE_CALL(name, type) message_##name,
 #include "calls.def"
 };
 #else

@@ -10,7 +10,9 @@
 // Every type of object: one line. `struct <name>` begins with `struct object` and <name>_init(object, a, b) prepares
 // it from the two numbers of a circle's request. Threads and spaces are made by their own functions.
 #define OBJECT_TYPES(TYPE)                                                                                             \
-    TYPE(semaphore)
+    TYPE(semaphore)                                                                                                    \
+    TYPE(endpoint)                                                                                                     \
+    TYPE(notification)
 
 enum object_type {
     OBJECT_none,

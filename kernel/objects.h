@@ -4,6 +4,8 @@
 #ifndef OBJECTS_H
 #define OBJECTS_H
 
+#include "endpoint.h"
+#include "notification.h"
 #include "semaphore.h"
 
 #endif

@@ -39,6 +39,8 @@ struct space *space_create(void *stage);
 void space_destroy(struct space *space); // its threads must be gone
 // The user stack of slot `index`; returns its top, or 0 where memory is out.
 uint64_t space_stack(struct space *space, unsigned index);
+// The message buffer of slot `index`, by its kernel address; NULL where memory is out.
+void *space_buffer(struct space *space, unsigned index);
 // Lets the space's programs name `object` by `handle`.
 void space_grant(struct space *space, unsigned handle, struct object *object, uint64_t badge);
 // Entry point of the user image.

@@ -28,7 +28,7 @@ def expect(holds: bool, sentence: str) -> None:
 def boot(machine: str, image: Path, parameters: str, timeout_s: float) -> str:
     """Return the console of one boot, read until the machine ends or says its last record or plan."""
     board = f"qemu-system-riscv64 -M {machine} -bios none -display none -serial stdio -net none"
-    command = [*board.split(), *"-icount shift=0,sleep=off -kernel".split(), str(image), "-append", parameters]
+    command = [*board.split(), "-icount", "shift=0,sleep=off", "-kernel", str(image), "-append", parameters]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     lines = []
     assert process.stdout is not None

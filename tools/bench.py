@@ -75,9 +75,8 @@ def main() -> int:
 
 def _suite(path: Path) -> tuple[dict[str, dict[str, Any]], float]:
     started = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "cyclometer", "run", "--json", "-o", str(path)], capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-m", "cyclometer", "run", "--json", "-o", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return {row["key"]: row for row in json.loads(done.stdout)["rows"]}, time.monotonic() - started
 
 

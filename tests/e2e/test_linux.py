@@ -18,8 +18,9 @@ from cyclometer.bundle.model import Bundle, tag_bit
 from cyclometer.estimate.rows import estimates, picked
 from cyclometer.record.schema import Failed, Flow, Group
 from cyclometer.targets import build
+from cyclometer.targets.common import Progress, Request
 from cyclometer.targets.harness import Harness, Visit
-from cyclometer.targets.linux import LinuxTarget, Progress, Settings
+from cyclometer.targets.linux import LinuxTarget
 
 pytestmark = pytest.mark.e2e
 CLI = [sys.executable, "-m", "cyclometer"]
@@ -37,7 +38,7 @@ def _same_affinity():  # type: ignore[no-untyped-def]
 def everything() -> Bundle:
     """A short look at every circle: enough for contracts, not for figures."""
     before = os.sched_getaffinity(0)
-    measured = LinuxTarget().measure(Settings(runs=2, rounds=1, budget_s=10, seed=1), {}, Progress())
+    measured = LinuxTarget().measure(Request(runs=2, quick=True, budget_s=10, seed=1), {}, Progress())
     os.sched_setaffinity(0, before)
     return measured.bundle
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from cyclometer.estimate.interval import Interval
 from cyclometer.units import to_ns
 
 FloatArray = NDArray[np.float64]
+_EXACT_DIGITS = 9  # what the division leaves behind a count that is exact
 _MIN_STEADY = 20  # tests of a run from which its course can be judged
 _MIN_RUNS = 3  # from which the variance between runs can be told
 _MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
@@ -110,7 +111,7 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -
     good = everything[samples.tags[everything] == 0]
     reason = _invalid(bundle, members) or _failed(bundle.identity.problems, row.contract.key)
     method = _accumulated if row.method == "accumulated" else _direct
-    parts = method(samples, good, level) if len(good) and row.method != "proof" else _Parts()
+    parts = method(samples, good, level, row.clock.exact) if len(good) and row.method != "proof" else _Parts()
     if parts.quiet is None and not reason:
         reason = parts.why or "no test counts: all were set aside"
     return Estimate(
@@ -132,10 +133,12 @@ class _Parts:
     why: str = ""
 
 
-def _accumulated(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
+def _accumulated(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
     """Marginal latency: each test's A minus the fixed cost, over its turns (design 6.2), by regime and run."""
     A, N, run = samples.value[good], samples.turns[good].astype(np.float64), samples.run[good]
     fit = _fixed_cost(A, N, run, level)
+    if exact and fit is not None:
+        fit = replace(fit, b=round(fit.b, _EXACT_DIGITS), c=round(fit.c, _EXACT_DIGITS))
     fixed = fit.c if fit is not None and np.all(fit.c < A) else 0.0
     runs = _by_run(run, (A - fixed) / N, level)
     return _combined(runs, level, fit)
@@ -184,8 +187,9 @@ def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.Margina
     return _Parts(quiet, typical, runs, fit)
 
 
-def _direct(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
+def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
     """Single turns: quantiles over all runs, and the run medians as the estimate; the overhead subtracted here."""
+    del exact  # differences of single readings carry no rounding
     empty = samples.value[picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)]
     overhead = None
     try:

@@ -2,7 +2,7 @@
 """What a parser gives back, the settings it gets, and how parsed files become one bundle.
 
 A parser module has NAME, DESCRIPTION, `detect(head: bytes, filename: str) -> int` (0: not mine, 100: certain) and
-`parse(foreign: Foreign, settings: Settings) -> Parsed`. It fills a `Collector` and returns what that `finish`es.
+`parse(foreign: Foreign, settings: Settings) -> Parsed`. It fills a `Collector` and returns what its `finish` gives.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from cyclometer.units import UNITS
 
 MAX_FIGURES = 200_000
 MAX_PROBLEMS = 1_000
+MAX_VALUES = 5_000_000  # raw values a file may list
 
 SETTINGS = {
     "hz": "rate of the clock, for example 120e6",
@@ -124,13 +125,14 @@ NO_VALUES: NDArray[np.float64] = np.empty(0)
 
 @dataclass
 class Collector:
-    """Gathers a file's figures and problems, within MAX_FIGURES and MAX_PROBLEMS."""
+    """Gathers a file's figures and problems, within MAX_FIGURES, MAX_VALUES and MAX_PROBLEMS."""
 
     foreign: Foreign
     settings: Settings
     figures: list[Figure] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unlisted: int = 0
+    listed_values: int = 0
     runs: dict[int, dict[str, str]] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
 
@@ -161,6 +163,12 @@ class Collector:
         if summary is not None:
             summary = msgspec.structs.replace(summary, run=run, visit=visit, source=source)
         self.figures.append(Figure(row, run, visit, summary, values, turns, groups))
+
+    def count_values(self, count: int) -> None:
+        """Say that this many more raw values are kept; BadFile over MAX_VALUES."""
+        self.listed_values += count
+        if self.listed_values > MAX_VALUES:
+            raise BadFile(f"{self.foreign.name} lists more than {MAX_VALUES} values; split it")
 
     def problem(self, kind: str, what: str, line: int = 0) -> None:
         """Note something the reader must know; after MAX_PROBLEMS only their number is kept."""

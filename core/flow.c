@@ -49,19 +49,30 @@ static void write_samples(struct cyc_rig *rig, const char *kind, const struct cy
     w->values += count;
 }
 
-int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow,
-                         uint32_t visit)
+static int flow_groups(struct cyc_rig *rig, const struct cyc_circle *circle, const char *method,
+                       const struct cyc_flow *flow, uint32_t visit)
 {
     if (flow->tests == 0 || flow->tests > rig->samples_max)
         return -1;
-    cyc_record_circle(rig->writer, circle, "accumulated", flow);
+    cyc_record_circle(rig->writer, circle, method, flow);
     for (uint32_t group = 0; group < flow->groups; group++) {
         uint64_t turns = flow->initial + (uint64_t)group * flow->delta;
         for (uint32_t test = 0; test < flow->tests; test++)
             run_test(rig, circle, turns, &rig->samples[test]);
-        write_samples(rig, "group", circle, "accumulated", visit, group, turns, flow->tests);
+        write_samples(rig, "group", circle, method, visit, group, turns, flow->tests);
     }
     return 0;
+}
+
+int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow,
+                         uint32_t visit)
+{
+    return flow_groups(rig, circle, "accumulated", flow, visit);
+}
+
+int cyc_flow_proof(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow, uint32_t visit)
+{
+    return flow_groups(rig, circle, "proof", flow, visit);
 }
 
 static int64_t empty_pass(void *arg)

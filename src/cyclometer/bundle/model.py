@@ -16,45 +16,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclometer.record.schema import Clock, Contract, Flow, Interval
+
 SCHEMA = 1
 
-
-class Clock(msgspec.Struct, frozen=True):
-    """A clock: its unit is one of `units.UNITS`; `hz` is 0 where unknown; `exact` ones repeat to the digit."""
-
-    name: str
-    unit: str
-    hz: float = 0.0
-    exact: bool = False
-
-
-class Interval(msgspec.Struct, frozen=True):
-    """Which part of a turn is timed (`round_trip`, `one_way`, `half`, or `unknown`) and the event at each end."""
-
-    kind: str = "unknown"
-    start: str = msgspec.field(name="from", default="")
-    stop: str = msgspec.field(name="to", default="")
-
-
-class Contract(msgspec.Struct, frozen=True):
-    """What a circle times. `expect`: counter name -> exact count per turn."""
-
-    key: str
-    title: str = ""
-    sequence: tuple[str, ...] = ()
-    interval: Interval = Interval()
-    expect: dict[str, int] = {}
-    params: dict[str, str] = {}
-    correction: str = "none"
-
-
-class Flow(msgspec.Struct, frozen=True):
-    """KBench's flow: group g of `groups` has `tests` tests of `initial + g * delta` turns."""
-
-    initial: int
-    delta: int
-    groups: int
-    tests: int
+__all__ = [
+    "COLUMNS", "MISSING", "SCHEMA", "TAGS", "Bundle", "Clock", "Contract", "Flow", "Identity", "Interval", "Problem",
+    "Row", "Samples", "Source", "Summary", "no_samples", "samples", "tag_bit",
+]  # fmt: skip
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -134,6 +103,10 @@ class Samples:
         return len(self.value)
 
 
+COLUMNS = {
+    "row": np.int32, "run": np.int32, "visit": np.int32, "group": np.int32, "test": np.int32, "turns": np.int64,
+    "value": np.float64, "at": np.int64, "tags": np.int32, "kind": np.int8,
+}  # fmt: skip
 MISSING = np.iinfo(np.int64).min  # a counter that was not read for this sample
 
 
@@ -168,8 +141,12 @@ def tag_bit(name: str) -> int:
     return 1 << TAGS.index(name)
 
 
+def samples(columns: Mapping[str, Any], counters: Mapping[str, NDArray[np.int64]] | None = None) -> Samples:
+    """Samples from columns of any numeric type, by name; KeyError names a missing one."""
+    typed: dict[str, Any] = {name: np.asarray(columns[name], dtype) for name, dtype in COLUMNS.items()}
+    return Samples(**typed, counters=counters or {})
+
+
 def no_samples() -> Samples:
     """An empty set of samples, for bundles that hold summaries only."""
-    ints = {name: np.empty(0, np.int32) for name in ("row", "run", "visit", "group", "test", "tags")}
-    longs = {name: np.empty(0, np.int64) for name in ("turns", "at")}
-    return Samples(**ints, **longs, value=np.empty(0), kind=np.empty(0, np.int8))
+    return samples(dict.fromkeys(COLUMNS, ()))

@@ -28,9 +28,9 @@ class Format(Protocol):
     NAME: str
     DESCRIPTION: str
 
-    def detect(self, head: bytes, filename: str) -> int: ...
+    def detect(self, head: bytes, filename: str, /) -> int: ...
 
-    def parse(self, foreign: Foreign, settings: Settings) -> Parsed: ...
+    def parse(self, foreign: Foreign, settings: Settings, /) -> Parsed: ...
 
 
 @cache
@@ -56,7 +56,11 @@ def detect(foreign: Foreign, likely: Format | None = None) -> Format:
 
 
 def ingest(
-    paths: Sequence[str | Path], settings: Settings | None = None, *, format_name: str = "", max_bytes: int = MAX_FILE_BYTES
+    paths: Sequence[str | Path],
+    settings: Settings | None = None,
+    *,
+    format_name: str = "",
+    max_bytes: int = MAX_FILE_BYTES,
 ) -> tuple[Bundle, dict[str, bytes]]:
     """One bundle of all files, several of one tool being runs of the same rows, and the raw files to keep.
 

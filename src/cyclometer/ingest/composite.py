@@ -74,7 +74,7 @@ _BULLET = re.compile(r"\s{0,4}[-+] +(\S.*)")
 _MAX_BULLET = 4_000
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     pairs = re.findall(rb"\d\s+cycles[,\s]+or\s+[\d.]+\s+microseconds", head)
     return 60 if len(pairs) >= 2 else 0
 

@@ -18,7 +18,7 @@ _TO_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _AGGREGATES = {"mean": "mean", "median": "median", "stddev": "sd", "min": "minimum", "max": "maximum"}
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b'"benchmarks"' in head and (b'"real_time"' in head or b'"library_build_type"' in head):
         return 95
     return 0
@@ -29,7 +29,8 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
     into = Collector(foreign, settings)
     content = json_value(foreign.text, foreign.name)
     context = content.get("context") if isinstance(content, dict) else None
-    into.environment["context"] = {str(k)[:80]: str(v)[:500] for k, v in context.items()} if isinstance(context, dict) else {}
+    if isinstance(context, dict):
+        into.environment["context"] = {str(k)[:80]: str(v)[:500] for k, v in context.items()}
     benchmarks = content.get("benchmarks") if isinstance(content, dict) else None
     aggregates: dict[str, dict[str, float]] = {}
     for item in benchmarks if isinstance(benchmarks, list) else []:
@@ -41,8 +42,8 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
     for name, figures in aggregates.items():
         extra = {k: v for k, v in figures.items() if k not in ("mean", "median", "sd", "minimum", "maximum", "n")}
         plain: dict[str, Any] = {k: v for k, v in figures.items() if k not in extra and k != "n"}
-        n = whole(figures.get("n"))
-        into.figure(_contract(name), settings.clock("real time", "ns"), name=name, summary=Summary(0, n=n, extra=extra, **plain))
+        summary = Summary(0, n=whole(figures.get("n")), extra=extra, **plain)
+        into.figure(_contract(name), settings.clock("real time", "ns"), name=name, summary=summary)
     return into.finish(NAME)
 
 

@@ -23,7 +23,7 @@ _TIME = re.compile(r"Time:\s*(\d[\d.]{0,20})")
 _WHOLE = Interval("round_trip", "all senders and receivers are ready", "all have ended")
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     return 95 if b"Each sender will pass" in head else 0
 
 
@@ -41,9 +41,8 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
         elif (match := _TIME.fullmatch(text)) and (seconds := number(match[1])) is not None:
             run = runs.get(str(params), 0)
             runs[str(params)] = run + 1
-            contract = Contract(
-                "hackbench.total", "groups of senders and receivers, whole run", (), _WHOLE, params=params, correction="none"
-            )
+            title = "groups of senders and receivers, whole run"
+            contract = Contract("hackbench.total", title, (), _WHOLE, params=params, correction="none")
             clock = settings.clock("wall clock", "ns")
             into.figure(contract, clock, "direct", line=at, run=run, values=np.array([seconds * NS_PER_S]))
         elif re.search(r"\d", text):

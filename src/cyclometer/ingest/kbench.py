@@ -153,7 +153,7 @@ class _Reader:
         self.table = None
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b"Initial Test size:" in head and b"Delta:" in head:
         return 95
     return 90 if b"Accumulated latency (clock cycles)" in head else 0
@@ -207,9 +207,7 @@ def _figures(into: Collector, table: _Table, header: dict[str, int], size: int, 
         into.problem("unread", "a table without Initial Test size and Delta before it", table.line)
 
 
-def _add(
-    into: Collector, table: _Table, flow: Flow, A: np.ndarray, runs: Counter[Flow], columns: range
-) -> None:
+def _add(into: Collector, table: _Table, flow: Flow, A: np.ndarray, runs: Counter[Flow], columns: range) -> None:
     """Add one run of a flow: a column of A a group, shape (tests, groups), in the order in which the tests ran."""
     run = runs[flow]
     runs[flow] += 1
@@ -232,5 +230,3 @@ def _add(
             mean, sd = figures.pop("mean", None), figures.pop("sd", None)
             summary = Summary(0, group=group, n=A.shape[0], mean=mean, sd=sd, extra=figures)
             into.figure(CONTRACT, clock, "accumulated", line=table.line, flow=flow, run=run, summary=summary)
-
-

@@ -16,7 +16,9 @@ from cyclometer.ingest.reading import Foreign
 NAME = "lmbench"
 DESCRIPTION = "lmbench summary tables, or lines such as `Simple syscall: 0.04 microseconds`"
 
-_SECTION = re.compile(r"\s*(?:\*)?(\S.{2,60}?) (?:-|in) (?:times in|latencies in|bandwidths in)?\s*(microseconds|nanoseconds|MB/s).*")
+_SECTION = re.compile(
+    r"\s*\*?(\S.{2,60}?) (?:-|in) (?:times in|latencies in|bandwidths in)?\s*(microseconds|nanoseconds|MB/s).*"
+)
 _RULE = re.compile(r"-{3,}(?: +-{2,})+\s*")
 _LINE = re.compile(r"\s*([A-Za-z][^:]{1,100}): (\d[\d.]{0,20}) (microseconds|nanoseconds)\s*")
 _TO_NS = {"microseconds": 1e3, "nanoseconds": 1.0}
@@ -31,7 +33,7 @@ class _Table:
     columns: list[tuple[int, int, str]] = field(default_factory=list)  # start, end, heading
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b"L M B E N C H" in head:
         return 95
     return 70 if re.search(rb"^(?:Simple|Pipe|Process|Select|Signal) [^:\n]+: [\d.]+ microseconds", head, re.M) else 0
@@ -97,6 +99,5 @@ def _add(
         clock, better, value = into.settings.clock("wall clock", "ns"), "lower", value * _TO_NS[unit]
     run = runs.get(f"{key} {host}", 0)
     runs[f"{key} {host}"] = run + 1
-    into.figure(
-        contract, clock, line=at, name=title[:100], configuration=host, better=better, run=run, summary=Summary(0, mean=value)
-    )
+    summary = Summary(0, mean=value)
+    into.figure(contract, clock, line=at, name=title, configuration=host, better=better, run=run, summary=summary)

@@ -28,7 +28,13 @@ _KNOWN: tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...] = (
         ("ppcall",),
         "channel.ppcall.round_trip",
         "protected procedure call and back",
-        ("client: Call", "server: Recv returns", "server: protected() returns", "server: ReplyRecv", "client: Call returns"),
+        (
+            "client: Call",
+            "server: Recv returns",
+            "server: protected() returns",
+            "server: ReplyRecv",
+            "client: Call returns",
+        ),
     ),
     (
         ("libco",),
@@ -69,7 +75,7 @@ _QUIET = re.compile(r"\s*(?:Result:|BENCHFINISHED)\s*")
 _SEQUENCE_HEAD = re.compile(r"\s*Significant .{0,40}sequence:\s*", re.I)
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b"Pass #" in head and b" cycles" in head:
         return 95
     return 92 if b"Stdev = sqrt(" in head else 0

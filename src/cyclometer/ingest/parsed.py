@@ -7,6 +7,7 @@ A parser module has NAME, DESCRIPTION, `detect(head: bytes, filename: str) -> in
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -86,9 +87,7 @@ class Settings:
     def clock(self, name: str, unit: str, hz: float = 0.0, exact: bool = False) -> Clock:
         """A parser's clock, with what was set by hand in its place."""
         hz_set = self.number("hz")
-        return Clock(
-            self.text("clock", name), self.text("unit", unit), hz if hz_set is None else hz_set, exact
-        )
+        return Clock(self.text("clock", name), self.text("unit", unit), hz if hz_set is None else hz_set, exact)
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Collector:
     runs: dict[int, dict[str, str]] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
 
-    def figure(  # noqa: PLR0913 - these are a row's own parts
+    def figure(
         self,
         contract: Contract,
         clock: Clock,
@@ -193,7 +192,7 @@ class Collector:
         problems = tuple(self.problems)
         if self.unlisted:
             problems += (Problem(f"{self.unlisted} more like these are not listed", self.foreign.name, "note"),)
-        runs = tuple(self.runs.get(run, {}) for run in range(1 + max(max(f.run for f in self.figures), 0)))
+        runs = tuple(self.runs.get(run, {}) for run in range(max((f.run + 1 for f in self.figures), default=1)))
         return Parsed(
             tool, tuple(self.figures), problems, self.settings.text("board", target), self.environment, runs, title
         )
@@ -228,7 +227,7 @@ def slug(text: str) -> str:
 
 
 def assemble(files: Iterable[tuple[Foreign, Parsed]], settings: Settings) -> tuple[Bundle, dict[str, bytes]]:
-    """One bundle of all files, and the raw files to keep in it: name -> bytes.
+    """One bundle of all files, and the raw files to keep in it: name in the bundle -> bytes.
 
     Files of one tool are runs of the same rows, in the order given. Rows are the same when contract, clock, method,
     configuration and flow are.
@@ -244,7 +243,7 @@ def assemble(files: Iterable[tuple[Foreign, Parsed]], settings: Settings) -> tup
     titles: dict[str, None] = {}
     for foreign, parsed in files:
         name = _fresh_name(foreign.name, raw)
-        raw[name] = foreign.data
+        raw[f"raw/{name}"] = foreign.data
         first = next_run.get(parsed.tool, 0)
         next_run[parsed.tool] = first + len(parsed.runs)
         notes.append({"file": name, "tool": parsed.tool, "first_run": first, "runs": parsed.runs} | parsed.environment)
@@ -277,6 +276,7 @@ def assemble(files: Iterable[tuple[Foreign, Parsed]], settings: Settings) -> tup
         plan={"runs": max(next_run.values())},
         title=settings.text("title", next(iter(titles)) if len(titles) == 1 else ""),
         tool=" + ".join(next_run),
+        files={name: hashlib.sha256(data).hexdigest() for name, data in raw.items()},
     )
     return Bundle(identity, _samples(parts)), raw
 
@@ -295,11 +295,12 @@ def _keep_source(row: Row, name: str, kept: str) -> Row:
 
 def _fresh_name(name: str, taken: Mapping[str, bytes]) -> str:
     """`name` as a plain file name that no kept file has: no separators, no leading dot, printable ASCII."""
-    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-+") else "_" for c in name)[-100:].lstrip(".") or "file"
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-+") else "_" for c in name)[-100:].lstrip("._-+")
+    safe = safe or "file"
     stem, dot, suffix = safe.rpartition(".")
     stem, ending = (stem, dot + suffix) if stem else (safe, "")
     fresh, count = safe, 1
-    while fresh in taken:
+    while f"raw/{fresh}" in taken:
         count += 1
         fresh = f"{stem}-{count}{ending}"
     return fresh

@@ -16,12 +16,12 @@ NAME = "pyperf"
 DESCRIPTION = "pyperf JSON benchmark suites"
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     return 92 if b'"benchmarks"' in head and (b'"runs"' in head or b'"perf_version"' in head) else 0
 
 
 def parse(foreign: Foreign, settings: Settings) -> Parsed:
-    """Values are stored as the time of the whole test; warm-ups and calibration runs hold no result and are left out."""
+    """Values are stored as the time of the whole test; warm-ups and calibration runs hold no result: left out."""
     into = Collector(foreign, settings)
     content = json_value(foreign.text, foreign.name)
     common = _metadata(content)

@@ -77,7 +77,7 @@ def read(path: str | Path, *, max_bytes: int = MAX_FILE_BYTES, encoding: str = "
         raise BadFile(f"{_shown(path)} is not a regular file; give the log or table itself")
     if info.st_size > max_bytes:
         raise BadFile(
-            f"{_shown(path)} has {info.st_size} bytes, more than the {max_bytes} that are read; cut out the part with the results"
+            f"{_shown(path)} has {info.st_size} bytes, more than the {max_bytes} that are read; cut out the results"
         )
     try:
         with path.open("rb") as file:
@@ -119,7 +119,7 @@ def json_value(text: str | bytes, where: str) -> Any:
     """Decode JSON within MAX_JSON_BYTES and MAX_JSON_VALUES; BadFile names `where` and what is wrong."""
     data = text.encode() if isinstance(text, str) else text
     if len(data) > MAX_JSON_BYTES:
-        raise BadFile(f"{where} holds {len(data)} bytes of JSON, more than the {MAX_JSON_BYTES} that are read; split it")
+        raise BadFile(f"{where} holds {len(data)} bytes of JSON, of which {MAX_JSON_BYTES} at most are read; split it")
     if data.count(b",") + data.count(b"[") + data.count(b"{") > MAX_JSON_VALUES:
         raise BadFile(f"{where} holds more than {MAX_JSON_VALUES} JSON values; split it")
     try:

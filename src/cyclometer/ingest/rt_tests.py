@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """rt-tests: cyclictest (text, histogram, JSON), signaltest, and the pair tests pmqtest, ptsematest, svsematest.
 
-All print microseconds unless told otherwise; they become nanoseconds. Of a display that was redrawn the last state counts.
+All print microseconds unless told otherwise; they become nanoseconds. Of a redrawn display the last state counts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TIMER = Interval("one_way", "timer: programmed expiry", "thread: runs")
 _MAX_THREADS = 4_096
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b'"rt_test_version' in head or (b"# Histogram" in head and b"Latencies" in head):
         return 95
     if re.search(rb"T:\s*\d+ \(\s*\d+\) P:\s*\d+ ", head) or re.search(rb"#\d+ -> #\d+, Min\s", head):
@@ -59,7 +59,7 @@ def _clock_factor(settings: Settings, nanoseconds: bool = False) -> float:
 
 
 def _contract(kind: str, thread: int | str, **params: Any) -> Contract:
-    titles = {"timer.wakeup": "timer expiry until the waiting thread runs", "signal.wake": "signal from thread to thread"}
+    titles = {"timer.wakeup": "timer expiry until the thread runs", "signal.wake": "signal from thread to thread"}
     interval = _TIMER if kind == "timer.wakeup" else Interval("one_way", "sender: sends", "receiver: runs")
     stated = {name: str(value) for name, value in params.items() if value is not None}
     return Contract(f"{kind}.thread_{thread}", titles.get(kind, kind), (), interval, params=stated, correction="none")
@@ -125,7 +125,8 @@ def _thread(into: Collector, kind: str, thread: str, at: int, match: re.Match[st
 def _pair(
     into: Collector, thread: str, at: int, match: re.Match[str], head: re.Match[str] | None, factor: float
 ) -> None:
-    name = next((tool for tool in _PAIR_KEYS if tool in into.foreign.name), "pmqtest" if head and " TO " in head[0] else "")
+    usual = "pmqtest" if head and " TO " in head[0] else ""
+    name = next((tool for tool in _PAIR_KEYS if tool in into.foreign.name), usual)
     about = {"priority": head[2], "cpu": head[3], "interval_us": head[4]} if head else {}
     contract = _contract(_PAIR_KEYS.get(name, "rt_tests.wake"), thread, **about)
     figures = {"mean": number(match[4]), "minimum": number(match[3]), "maximum": number(match[5])}

@@ -17,7 +17,7 @@ _ROW = re.compile(r"(\S[^:]{0,80}?)\s*:\s*(\d{1,19}|n/a),\s*(\d{1,19}|n/a),\s*(\
 _UNITS = {"nanoseconds": ("ns", 1.0), "microseconds": ("ns", 1e3), "cycles": ("cycles", 1.0), "ticks": ("ticks", 1.0)}
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     return 95 if b"stats [avg, min, max] in" in head else 0
 
 

@@ -3,23 +3,25 @@
 
 Keys are `object.operation[.condition...]`, as the reference kernel's circles:
 
-| sel4bench row                                    | key                                                     |
-|--------------------------------------------------|---------------------------------------------------------|
-| seL4_Call, ReplyRecv, Send; length L; same or different vspace; FPU | endpoint.{call,reply_recv,send}[.fpu].words_L.{same,cross} |
-| Signal to {thread,process} of higher prio, Prio P | notification.signal.to_{thread,process}.prio_P         |
-| Signal to {high,low} prio thread                 | notification.signal.to_{high,low}                       |
-| {Thread,Process} yield                           | thread.yield.to_{thread,process}                        |
-| Average ... Event E                              | ... .average.E                                          |
-| IRQ path without / with context switch           | interrupt.wait.{same,cross}                             |
-| fault round trip, to and from the handler        | fault.{round_trip,to_handler,from_handler}              |
-| Hardware null_syscall thread                     | syscall.null                                            |
-| Wait time, Broadcast time, producer and consumer | condvar.{wait.waiter_W,broadcast,producer_to_consumer,consumer_to_producer} |
-| Mapping Benchmark, P pages                       | page.{tables,allocate,map,protect,unprotect}.pages_P    |
-| SMP Benchmark                                    | endpoint.call.smp.delay_D.cores_C                       |
-| HVC, ERET, Call and Reply from a VCPU            | vcpu.{enter,leave,null_hypercall,call,reply}            |
-| ... overhead                                     | overhead.*: the rig's own readings                      |
-| any of these (early processing)                  | ... .early                                              |
-| anything else                                    | sel4bench.NAME, semantics unknown                       |
+| sel4bench row                                | key                                                        |
+|----------------------------------------------|------------------------------------------------------------|
+| seL4_Call, ReplyRecv, Send (FPU), length L,  | endpoint.{call,reply_recv,send}[.fpu].words_L.{same,cross} |
+|  in the same vspace or not                   |                                                            |
+| Signal to thread, process of higher prio     | notification.signal.to_{thread,process}.prio_P             |
+| Signal to high, low prio thread              | notification.signal.to_{high,low}                          |
+| Thread yield, Process yield                  | thread.yield.to_{thread,process}                           |
+| Average ... Event E                          | ... .average.E                                             |
+| IRQ path without, with context switch        | interrupt.wait.{same,cross}                                |
+| fault round trip, to and from the handler    | fault.{round_trip,to_handler,from_handler}                 |
+| Hardware null_syscall thread                 | syscall.null                                               |
+| Wait time, Broadcast time                    | condvar.{wait.waiter_W,broadcast}                          |
+| Producer to consumer, Consumer to producer   | condvar.{producer_to_consumer,consumer_to_producer}        |
+| Mapping Benchmark, P pages                   | page.{tables,allocate,map,protect,unprotect}.pages_P       |
+| SMP Benchmark                                | endpoint.call.smp.delay_D.cores_C                          |
+| HVC, ERET, Call and Reply from a VCPU        | vcpu.{enter,leave,null_hypercall,call,reply}               |
+| ... overhead                                 | overhead.*: the rig's own readings                         |
+| any of these (early processing)              | ... .early                                                 |
+| anything else                                | sel4bench.NAME, semantics unknown                          |
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ EARLY = " (early processing)"
 SUBTRACTED = "subtracted"  # the least reading of the same code without the operation
 NONE = "none"
 UNKNOWN = "unknown"
+_UNSTATED = Interval()
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Circle:
     key: str
     title: str
     sequence: tuple[str, ...] = ()
-    interval: Interval = Interval()
+    interval: Interval = _UNSTATED
     correction: str = SUBTRACTED
     params: dict[str, str] = field(default_factory=dict)
     early_correction: str = ""  # where the early row corrects otherwise
@@ -109,7 +112,7 @@ _BY_NAME = {
         params={"space": "same"},
     ),
     "Average signal to low prio thread": Circle(
-        "notification.signal.to_low.average.{}", "Signal to a lower-priority thread, mean of 10000: {}", correction=UNKNOWN
+        "notification.signal.to_low.average.{}", "Signal to low-priority thread, mean of 10000: {}", correction=UNKNOWN
     ),
     "Thread yield": Circle(
         "thread.yield.to_thread",
@@ -173,6 +176,7 @@ _BY_NAME = {
     "NULL HVC kernel hypercall invocation": Circle("vcpu.null_hypercall", "empty hypercall"),
     "seL4_Call IPC from VCPU thread": Circle("vcpu.call", "Call by a VCPU thread"),
     "seL4_Reply IPC to VCPU thread": Circle("vcpu.reply", "Reply to a VCPU thread"),
+    "Scheduler signal overhead": Circle("overhead.signal.scheduler", "rig: Signal without the call", correction=NONE),
     "Signal overhead": Circle("overhead.signal", "rig: Signal without the system call", correction=NONE),
     "Read ccnt overhead": Circle("overhead.read_clock", "rig: reading the cycle counter", correction=NONE),
     "read ccnt overhead": Circle("overhead.read_clock.fault", "rig: reading the cycle counter", correction=NONE),
@@ -233,11 +237,8 @@ def ipc(function: str, same_space: bool, words: int, priorities: tuple[str, str]
     } | ({"fpu": "server"} if fpu else {})
     key = f"endpoint.{operation}{'.fpu' if fpu else ''}.words_{words}.{space}"
     where = "one address space" if same_space else "two address spaces"
-    return Known(
-        Contract(
-            key, f"{title}, {words} words, {where}", sequence, _one_way(start, stop), params=params, correction=SUBTRACTED
-        )
-    )
+    title = f"{title}, {words} words, {where}"
+    return Known(Contract(key, title, sequence, _one_way(start, stop), params=params, correction=SUBTRACTED))
 
 
 @lru_cache(maxsize=4096)

@@ -29,14 +29,15 @@ _BEGIN, _END = "JSON OUTPUT", "END JSON OUTPUT"
 _BLOCK = re.compile(r"(?<!END )JSON OUTPUT\s*")
 _BENCHMARK = re.compile(r'\{\s*"Benchmark"\s*:')
 _TARGET = re.compile(r"^(?:Platform Name\s*: *|Board: *)(\S[^\n]{0,80})$", re.M)
-_FILE_NAME = re.compile(r"(?P<platform>[A-Za-z0-9]+?)(?P<options>(?:_[A-Z]+)*)_(?P<bits>32|64)(?P<variant>(?:_\w+)?)\.jsonl?")
-_STATISTICS = frozenset(
-    ("Min", "Max", "Mean", "Stddev", "Variance", "Mode", "Median", "1st quantile", "3rd quantile", "Samples", "Raw results")
+_FILE_NAME = re.compile(
+    r"(?P<platform>[A-Za-z0-9]+?)(?P<options>(?:_[A-Z]+)*)_(?P<bits>32|64)(?P<variant>(?:_\w+)?)\.jsonl?"
 )
+_STATISTICS = frozenset(("Min", "Max", "Mean", "Stddev", "Variance", "Mode", "Median"))
+_STATISTICS |= {"1st quantile", "3rd quantile", "Samples", "Raw results"}
 _PARAMETERS = ("Prio", "Event", "Waiter")
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b"JSON OUTPUT" in head or (b'"Benchmark"' in head and b'"Results"' in head):
         return 95
     if b"seL4" in head and b"Benchmark" in head and b"==============" in head:
@@ -136,14 +137,14 @@ def _read_block(
     into: Collector, benchmarks: list[Any], run: int, line: int, clock: Clock, configuration: dict[str, str]
 ) -> None:
     names = [_name(item) for item in benchmarks]
-    for index, (item, name) in enumerate(zip(benchmarks, names, strict=True)):
+    for index, item in enumerate(benchmarks):
         rows = item.get("Results") if isinstance(item, dict) else None
-        if not name or not isinstance(rows, list):
+        if not names[index] or not isinstance(rows, list):
             into.problem("unread", f"element {index} of the results has no Benchmark and Results", line)
             continue
         # Two apps print a row of this name; the one that measures the scheduler goes on with these.
-        if name == "Signal overhead" and names[index + 1 : index + 2] == ["Signal to thread of higher prio"]:
-            name = "Scheduler signal overhead"
+        scheduler = names[index : index + 2] == ["Signal overhead", "Signal to thread of higher prio"]
+        name = "Scheduler signal overhead" if scheduler else names[index]
         visit = whole(item.get("Iteration"))
         for row in rows:
             _read_row(into, name, row, run, -1 if visit is None else visit, line, clock, configuration)

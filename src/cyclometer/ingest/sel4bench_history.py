@@ -47,7 +47,7 @@ _PHASES = {"map": "Mapping", "protect": "Protect Pages as Read Only", "unprotect
 _FUNCTIONS = {"call": "seL4_Call", "reply": "seL4_ReplyRecv", "send": "seL4_Send"}
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b'"sha_kernel"' in head and b'"sha_bench"' in head:
         return 95
     return 0

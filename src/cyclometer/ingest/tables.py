@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract, Summary
 from cyclometer.ingest import sel4_keys
@@ -167,7 +168,7 @@ def _add(
     unit, factor = _SCALE.get(unit, (unit, 1.0))
     figures = {name: value if name == "n" else value * factor for name, value in figures.items()}
     known = _known(params)
-    statistics = {name: figures.get(name) for name in ("mean", "sd", "minimum", "maximum", "median")}
+    statistics: dict[str, Any] = {name: figures.get(name) for name in ("mean", "sd", "minimum", "maximum", "median")}
     into.figure(
         known.contract,
         into.settings.clock("cycle counter", unit) if unit == "cycles" else Clock(unit, unit),

@@ -18,7 +18,7 @@ _TITLE = re.compile(r"\*{2,8} Thread-Metric (.{1,120}?)(?: Test)? \*{2,8}(?: Rel
 _TOTAL = re.compile(r"\s*Time Period Total:\s*(\d{1,18})\s*")
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     return 95 if b"Thread-Metric" in head or b"Time Period Total:" in head else 0
 
 

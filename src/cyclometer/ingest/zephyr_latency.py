@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from cyclometer.bundle.model import Contract, Summary
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, slug
@@ -30,7 +31,7 @@ _OPTIONS = ("canaries", "objcore", "userspace")
 _CAPTIONS = {"canaries": "canar", "objcore": "object core", "userspace": "userspace"}
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b" cycles ," in head and b" ns" in head:
         return 92
     if re.search(rb"^\s*[a-z]+(?:\.[\w+]+)+ +- [^,\n]{1,200},\d+,\d+,", head, re.M):
@@ -140,8 +141,8 @@ def _begin(block: _Block) -> None:
 def _end(into: Collector, block: _Block) -> None:
     """At the end of a boot: add what its REC: lines gave, and count the boot as a run of its build."""
     for key, (at, title, fields) in block.gathered.items():
-        mean = fields.pop("mean", None)
-        summary = Summary(0, mean=mean, sd=fields.get("sd"), minimum=fields.get("minimum"), maximum=fields.get("maximum"))
+        given: dict[str, Any] = dict(fields)
+        summary = Summary(0, **given)
         _figure(into, block, Contract(key, title, correction=UNKNOWN), summary, at)
     block.gathered.clear()
     block.seen[str(block.configuration)] += 1

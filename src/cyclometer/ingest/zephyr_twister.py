@@ -23,7 +23,7 @@ _QUANTILES = {"p50": "0.5", "p90": "0.9", "p99": "0.99", "p999": "0.999", "p9999
 _PLAIN = {"min": "minimum", "max": "maximum", "stddev": "sd"}
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     if b'"testsuites"' in head and b'"platform"' in head:
         return 90
     first = head.split(b"\n", 1)[0].lower()
@@ -104,7 +104,9 @@ def _summary(cells: Mapping[str, Any], its: Scale) -> Summary | None:
     """Statistics of a record; None if none of its cells is one."""
     ns = number(cells.get("nanoseconds"))
     mean = next((value for name in _MEAN if (value := number(cells.get(name))) is not None), None)
-    plain = {field: its.value(v) for name, field in _PLAIN.items() if (v := number(cells.get(name))) is not None}
+    plain: dict[str, Any] = {
+        field: its.value(v) for name, field in _PLAIN.items() if (v := number(cells.get(name))) is not None
+    }
     quantiles = {p: its.value(v) for name, p in _QUANTILES.items() if (v := number(cells.get(name))) is not None}
     if mean is None and not plain and not quantiles:
         return None

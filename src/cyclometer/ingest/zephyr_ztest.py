@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Lines of Zephyr's ztest benchmarks: S or M (statistics), P (percentiles), C (cold), T (throughput).
 
-The framework subtracts a control measurement. Lines of one suite and benchmark make one row; a benchmark that the tool called INCONCLUSIVE keeps that status.
+The framework subtracts a control measurement.
+Lines of one suite and benchmark make one row; a benchmark that the tool called INCONCLUSIVE keeps that status.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _LINE = re.compile(r"\s*([SMPCT]),([\w .-]{1,80}),([\w .+-]{1,80}),(-?[\d.][-\d.
 _PERCENTILES = ("0.5", "0.9", "0.99", "0.999", "0.9999")
 
 
-def detect(head: bytes, filename: str) -> int:
+def detect(head: bytes, _filename: str) -> int:
     return 88 if re.search(rb"^[SMPT],[\w .-]+,[\w .+-]+,\d+,[\d.,-]+", head, re.M) else 0
 
 

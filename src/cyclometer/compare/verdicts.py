@@ -108,7 +108,8 @@ def compare(before: Side, after: Side, options: Options | None = None, across: A
     found = pairs(before, after, across)
     why_absent = (_failures(before), _failures(after))
     settled = [
-        _broken(pair, why_absent) or _unlike(pair) or _without_ratio(pair) or _exact(pair, options) for pair in found
+        _broken(pair, why_absent) or _unlike(pair) or _without_ratio(pair, options) or _exact(pair, options)
+        for pair in found
     ]
     open_pairs = [pair for pair, finding in zip(found, settled, strict=True) if finding is None]
     noisy = iter(_noisy(open_pairs, options))
@@ -164,11 +165,17 @@ def _unlike(pair: Pair) -> Finding | None:
     return Finding(pair, "not comparable", pair.refusal) if pair.refusal else None
 
 
-def _without_ratio(pair: Pair) -> Finding | None:
-    for name, e in zip(("before", "after"), _both(pair), strict=True):
-        value = _least(e)
-        if value <= 0:
-            return Finding(pair, "not comparable", f"{name} has a latency of {value:g}, to which there is no ratio")
+def _without_ratio(pair: Pair, options: Options) -> Finding | None:
+    """Latencies of zero or less have no ratio; zeros on both sides have not changed."""
+    b, a = _both(pair)
+    if not any(r.quiet.value for e in (b, a) for r in e.runs):
+        known = b.clock.exact or min(len(b.runs), len(a.runs)) > 1
+        unchanged = Interval(0.0, 0.0, options.level) if known else None
+        return Finding(pair, "equivalent" if known else "undecided", "0 on both sides", 0.0, unchanged)
+    for name, e in (("before", b), ("after", a)):
+        least = min(r.quiet.value for r in e.runs)
+        if least <= 0:
+            return Finding(pair, "not comparable", f"{name} has a latency of {least:g}, to which there is no ratio")
     return None
 
 
@@ -182,7 +189,7 @@ def _exact(pair: Pair, options: Options) -> Finding | None:
         return None
     change, verdict = statistics.decide_exact(values[0], values[1], options.layout_floor)
     interval = Interval(change, change, options.level)
-    reason = "exact clock" + (f", layout floor {digits.percent(options.layout_floor)}" if options.layout_floor else "")
+    reason = "exact clock" + (f", layout floor {_rough(options.layout_floor)}" if options.layout_floor else "")
     return Finding(pair, _turned(verdict, b), reason, change, interval, "exact", None, options.layout_floor, 0)
 
 
@@ -217,7 +224,7 @@ def _judged(pair: Pair, change: Change, p: float, options: Options) -> Finding:
 
 
 def _why(change: Change, decision: statistics.Decision, p: float, options: Options) -> str:
-    margin = digits.percent(options.margin, options.margin / 20)
+    margin = _rough(options.margin)
     if decision.verdict == "equivalent":
         return f"the whole interval lies within the margin of {margin}"
     if decision.verdict != "undecided":
@@ -225,8 +232,8 @@ def _why(change: Change, decision: statistics.Decision, p: float, options: Optio
     inside = abs(change.log_ratio) <= math.log1p(options.margin)
     what = "the interval reaches beyond the margin" if inside else f"p {p:.2g} over the suite"
     needed = f"over {statistics.MOST_RUNS}" if decision.more_runs is None else f"about {decision.more_runs}"
-    found = digits.percent(decision.minimum_detectable)
-    return f"{what}; {needed} more runs a side would decide; from {found} on a change would have been found"
+    found = _rough(decision.minimum_detectable)
+    return f"{what}; needed: {needed} more runs a side (these find changes from {found})"
 
 
 def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:
@@ -241,7 +248,7 @@ def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:
     alone = "either side" if max(runs) == 1 else ("before" if runs[0] == 1 else "after")
     more_runs, needed = _needed(change.log_ratio, variances, runs, options)
     return Finding(
-        pair=pair, verdict="undecided", reason=f"one run of {alone} says nothing about the next one; {needed}",
+        pair=pair, verdict="undecided", reason=f"one run of {alone}; {needed}",
         change=change.fraction, interval=interval if bounded else None, scope="these runs" if bounded else "",
         more_runs=more_runs, typical_change=_change(pair, options.level, typical=True).fraction,
     )  # fmt: skip
@@ -253,12 +260,12 @@ def _needed(
     """The least further runs a side, and the phrase that says so."""
     before, after = variances
     if before is None or after is None:
-        return 1, "at least 1 more run a side is needed, and no spread is known that would say how many"
+        return 1, "needed: at least 1 more a side (spread unknown)"
     plan = statistics.plan(log_ratio, (before, after), runs, options.level, options.margin)
     if plan is None:
-        return None, f"even {statistics.MOST_RUNS} more runs a side would not decide"
-    found = digits.percent(plan.minimum_detectable)
-    return plan.more_runs, f"at least {plan.more_runs} more a side would decide, and find changes from {found} on"
+        return None, f"even {statistics.MOST_RUNS} more a side would not decide"
+    found = _rough(plan.minimum_detectable)
+    return plan.more_runs, f"needed: at least {plan.more_runs} more a side (to find changes from {found})"
 
 
 def _run_variance(e: Estimate, other: Estimate) -> float | None:
@@ -268,7 +275,8 @@ def _run_variance(e: Estimate, other: Estimate) -> float | None:
             return float(np.var(np.log([r.quiet.value for r in one.runs]), ddof=1))
     interval = e.runs[0].quiet.interval
     relative = interval.half_width / e.runs[0].quiet.value
-    return (relative / critical_value(interval.level)) ** 2 if math.isfinite(relative) else None
+    # No spread at all within a run, as on a coarse clock, says nothing about the spread of runs.
+    return (relative / critical_value(interval.level)) ** 2 if math.isfinite(relative) and relative else None
 
 
 def _typical(pair: Pair, quiet: Change, options: Options) -> tuple[float, str]:
@@ -277,6 +285,10 @@ def _typical(pair: Pair, quiet: Change, options: Options) -> tuple[float, str]:
     apart = abs(typical.log_ratio - quiet.log_ratio) > math.log1p(options.margin)
     sure = math.isfinite(typical.standard_error) and not typical.log_interval.contains(quiet.log_ratio)
     return typical.fraction, f"typical moved by {signed(typical.fraction)}" if apart and sure else ""
+
+
+def _rough(fraction: float) -> str:
+    return f"{100 * fraction:.2g} %"
 
 
 def signed(fraction: float, half_width: float = 0.0005) -> str:
@@ -295,10 +307,6 @@ def _both(pair: Pair) -> tuple[Estimate, Estimate]:
     assert pair.before is not None
     assert pair.after is not None
     return pair.before.estimate, pair.after.estimate
-
-
-def _least(e: Estimate) -> float:
-    return min(r.quiet.value for r in e.runs)
 
 
 def _quiet(circle: Circle | None) -> LevelsEstimate | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console
@@ -20,10 +20,12 @@ from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.summary import ASSUMPTION
 from cyclometer.report.table import finite
 
-_WIDE = 160  # columns on which the reason stands in the table
+_PAPER = 200  # columns where there is no terminal to ask
+_WIDE = 150  # columns from which latencies and reasons stand in the table
+_REFUSED = ("failed", "invalid", "not comparable")  # verdicts that mean nothing without their reason
 _MARKDOWN_ROWS = 25
 _MOST_DIFFERENCES = 12
-_SHORTEST = 0.0001  # changes are told to a hundredth of a percent at the finest
+_TENTH, _FINEST = 0.0099, 0.0005  # half-widths that tell a change to a tenth and to a hundredth of a percent
 _STYLES = {"regressed": "bold red", "improved": "green", "failed": "red", "invalid": "red", "undecided": "yellow"}
 _QUIET = ("equivalent", "undecided")  # verdicts that the Markdown only counts
 
@@ -32,33 +34,39 @@ def show(comparison: Comparison, verdicts: Sequence[str] = VERDICTS) -> None:
     """Prints the rows of these verdicts, what differs around them, and the sentence, on standard output."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = _WIDE
+        console.width = _PAPER
     found = [finding for verdict in verdicts for finding in comparison.of(verdict)]
+    wide = console.width >= _WIDE
     if found:
-        console.print(table(found, comparison.findings))
-    for line in notes(comparison, found):
+        console.print(table(found, telling_options(comparison.findings), wide))
+    refused = [] if wide else [f"{f.key}: {f.reason}" for f in found if f.verdict in _REFUSED]
+    for line in refused + notes(comparison, found):
         console.print(Text(plain(line), style="dim"), soft_wrap=True)
     console.print(Text(sentence(comparison), style="bold"), soft_wrap=True)
 
 
-def table(found: Sequence[Finding], everything: Iterable[Finding]) -> Table:
-    """One line per finding; names say of the configuration what tells the rows of the whole comparison apart."""
+def table(found: Sequence[Finding], telling: Iterable[str], wide: bool = True) -> Table:
+    """One line per finding, named with the `telling` options; without latencies and reasons unless `wide`."""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    units = {finding.unit for finding in found}
-    unit = f" [{units.pop()}]" if len(units) == 1 else ""
-    result.add_column("circle", overflow="fold", max_width=60)
-    for name in (f"before{unit}", f"after{unit}", "change", "interval", "typical"):
-        result.add_column(Text(name), justify="right", no_wrap=True)
-    result.add_column("verdict", no_wrap=True)
-    result.add_column("reason", overflow="fold")
-    telling = telling_options(everything)
+    for name, justify, narrow in _COLUMNS:
+        if wide or narrow:
+            result.add_column(name, justify=justify, no_wrap=wide and name != "reason", overflow="fold")
     for f in found:
         cells = (
-            label(f, telling), *latencies(f, unit == ""), change(f), interval(f), typical(f), f.verdict,
+            label(f, telling), *latencies(f), f.unit, change(f), interval(f), typical(f), f.verdict,
             f"{f.reason}{'; ' if f.disagreement else ''}{f.disagreement}",
         )  # fmt: skip
-        result.add_row(*(Text(plain(cell)) for cell in cells), style=_STYLES.get(f.verdict))
+        chosen = [cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=True) if wide or narrow]
+        result.add_row(*(Text(plain(cell)) for cell in chosen), style=_STYLES.get(f.verdict))
     return result
+
+
+# name, justified, shown on a narrow terminal
+_COLUMNS: tuple[tuple[str, Literal["left", "right"], bool], ...] = (
+    ("circle", "left", True), ("before", "right", False), ("after", "right", False), ("unit", "left", False),
+    ("change", "right", True), ("interval", "right", True), ("typical", "right", False), ("verdict", "left", True),
+    ("reason", "left", False),
+)  # fmt: skip
 
 
 def sentence(comparison: Comparison) -> str:
@@ -84,8 +92,12 @@ def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
         lines[_MOST_DIFFERENCES:] = [f"and {left} more differences of the environment (--json lists them)"]
     if any(c is not None and c.estimate.assumption for f in found for c in (f.pair.before, f.pair.after)):
         lines.append(f"intervals of printed figures take for granted: {ASSUMPTION}")
+    if any(finding.scope == "these runs" for finding in found):
+        lines.append(
+            "intervals from one run of a side speak about these runs: their spread is not that of the next run"
+        )
     if any(finding.disagreement for finding in found):
-        lines.append("quiet and typical disagree where the reason says so: the machine's regime changed, too")
+        lines.append("where typical moved otherwise than quiet, the regimes of the machine changed, too")
     for name, side in zip(("before", "after"), comparison.sides, strict=True):
         kinds = Counter(problem.kind for problem in side.problems)
         if kinds:
@@ -142,14 +154,14 @@ def _row_json(f: Finding) -> dict[str, Any]:
 
 
 def markdown(comparison: Comparison) -> str:
-    """The sentence, a table of at most _MARKDOWN_ROWS rows that are neither equivalent nor undecided, the rest counted."""
+    """The sentence, and a table of at most _MARKDOWN_ROWS rows that are neither equivalent nor undecided."""
     found = [f for verdict in VERDICTS if verdict not in _QUIET for f in comparison.of(verdict)]
     lines = [f"**{_cell(sentence(comparison))}**", ""]
     telling = telling_options(comparison.findings)
     if found:
-        lines += ["| circle | before | after | change | verdict |", "|---|--:|--:|--:|---|"]
+        lines += ["| circle | before | after | unit | change | verdict |", "|---|--:|--:|---|--:|---|"]
         for f in found[:_MARKDOWN_ROWS]:
-            cells = (f"`{_cell(label(f, telling))}`", *latencies(f, True), _with_interval(f), _verdict_cell(f))
+            cells = (f"`{_cell(label(f, telling))}`", *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
             lines.append("| " + " | ".join(cells) + " |")
         if len(found) > _MARKDOWN_ROWS:
             lines.append(f"\nand {len(found) - _MARKDOWN_ROWS} more such rows.")
@@ -175,10 +187,10 @@ def label(f: Finding, telling: Iterable[str]) -> str:
     return f"{f.key} [{named}]" if named else f.key
 
 
-def latencies(f: Finding, with_unit: bool) -> tuple[str, str]:
-    """Before and after as printed."""
-    unit = f" {f.unit}" if with_unit else ""
-    return tuple("" if side is None else latency(side) + unit for side in (f.before, f.after))  # type: ignore[return-value]
+def latencies(f: Finding) -> tuple[str, str]:
+    """Before and after as printed, in the unit of the finding."""
+    before, after = ("" if side is None else latency(side) for side in (f.before, f.after))
+    return before, after
 
 
 def latency(level: LevelsEstimate) -> str:
@@ -201,8 +213,10 @@ def interval(f: Finding) -> str:
 
 
 def typical(f: Finding) -> str:
-    """The change of the typical latency, which is not what the verdict rests on."""
-    return "" if f.typical_change is None else _signed(f.typical_change, f.interval.half_width if f.interval else 0.0)
+    """The change of the typical latency, which the verdict does not rest on; empty where it is that of quiet."""
+    if f.typical_change is None or f.typical_change == f.change:
+        return ""
+    return _signed(f.typical_change, f.interval.half_width if f.interval else 0.0)
 
 
 def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
@@ -237,7 +251,9 @@ def _with_interval(f: Finding) -> str:
 def _signed(fraction: float, half_width: float) -> str:
     if not math.isfinite(fraction):
         return str(fraction)
-    return ("+" if fraction > 0 else "") + digits.percent(fraction, max(_SHORTEST, min(half_width, 1.0)))
+    supported = half_width if half_width > 0.1 else min(half_width, _TENTH)
+    text = digits.percent(fraction, supported or min(_FINEST, abs(fraction) / 10 or _FINEST))
+    return text.lstrip("-") if not text.strip("-0. %") else "+" * (fraction > 0) + text
 
 
 def _percent(fraction: float) -> str:

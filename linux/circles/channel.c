@@ -122,7 +122,8 @@ static void set_up_tcp(const struct circle *self)
 #define EQUAL(object, title_, setup_)                                                                                  \
     CHANNEL(object, title_, setup_, 1, same, equal), CHANNEL(object, title_, setup_, 1, cross, equal)
 #define EVERY_RELATION(object, title_, setup_, bytes_, space_)                                                         \
-    CHANNEL(object, title_, setup_, bytes_, space_, equal), CHANNEL(object, title_, setup_, bytes_, space_, client_higher), \
+    CHANNEL(object, title_, setup_, bytes_, space_, equal),                                                            \
+        CHANNEL(object, title_, setup_, bytes_, space_, client_higher),                                                \
         CHANNEL(object, title_, setup_, bytes_, space_, server_higher)
 
 const struct circle channel_circles[] = {

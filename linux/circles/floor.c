@@ -72,7 +72,8 @@ static void vdso_clock_gettime_turns(void *arg, uint64_t turns)
     }
 }
 
-#define FLOOR(key_, title_, what_, entries_, turns_) SOLO(key_, title_, what_, EXPECT_ENTRIES(entries_), NULL, turns_, 0)
+#define FLOOR(key_, title_, what_, entries_, turns_)                                                                   \
+    SOLO(key_, title_, what_, EXPECT_ENTRIES(entries_), NULL, turns_, 0)
 
 const struct circle floor_circles[] = {
     FLOOR("floor.empty", "Empty circle: the rig's own loop", "nothing", 0, cyc_empty_turns),

@@ -171,7 +171,7 @@ static void signalfd_reads(void *arg, uint64_t turns)
 
 #define SELF(key_, title_, first, second, third, to_, handled_, setup_, turns_)                                        \
     {                                                                                                                  \
-        .contract = {.key = key_,                                                                                       \
+        .contract = {.key = key_,                                                                                      \
                      .title = title_,                                                                                  \
                      .sequence = SEQUENCE("client: " first, "client: " second, "client: " third),                      \
                      .interval = "round_trip",                                                                         \
@@ -209,9 +209,9 @@ static void signalfd_reads(void *arg, uint64_t turns)
     {                                                                                                                  \
         .contract = {.key = "signal.queue_wait." #space_ ".equal",                                                     \
                      .title = "Queued signal taken by sigwaitinfo, and one back, " WORDS_##space_,                     \
-                     .sequence = ROUND_TRIP_equal("rt_sigqueueinfo", "sigwaitinfo"),                                          \
+                     .sequence = ROUND_TRIP_equal("rt_sigqueueinfo", "sigwaitinfo"),                                   \
                      .interval = "round_trip",                                                                         \
-                     .from = "client: before rt_sigqueueinfo",                                                                \
+                     .from = "client: before rt_sigqueueinfo",                                                         \
                      .to = "client: after sigwaitinfo",                                                                \
                      .expect = EXPECT_ROUND_TRIP(4, space_, equal),                                                    \
                      .params = PARAMS({"space", #space_}, {"priority", "equal"}),                                      \
@@ -224,8 +224,9 @@ const struct circle signal_circles[] = {
     BY_HANDLER("signal.self.tgkill", "Signal to oneself by tgkill, handled", "tgkill", tgkills),
     TO_PEER("to_thread", "Signal to another thread, handled there, and one back", same),
     TO_PEER("to_process", "Signal to another process, handled there, and one back", cross),
-    SELF("signal.queue_wait.self", "Queued signal to oneself, taken by sigwaitinfo", "rt_sigqueueinfo", "signal stays pending",
-         "sigwaitinfo returns at once", "client: after sigwaitinfo", 0, set_up_own_queue, queue_waits),
+    SELF("signal.queue_wait.self", "Queued signal to oneself, taken by sigwaitinfo", "rt_sigqueueinfo",
+         "signal stays pending", "sigwaitinfo returns at once", "client: after sigwaitinfo", 0, set_up_own_queue,
+         queue_waits),
     QUEUED(same),
     QUEUED(cross),
     SELF("signalfd.read", "Signal to oneself, read from a signalfd", "kill", "signal stays pending",

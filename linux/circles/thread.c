@@ -100,7 +100,7 @@ static void vfork_execs(void *arg, uint64_t turns)
 #define YIELD(space_, priority_)                                                                                       \
     {                                                                                                                  \
         .contract = {.key = "thread.yield." #space_ ".fifo_" #priority_,                                               \
-                     .title = "sched_yield to another thread and back, " WORDS_##space_ ", both SCHED_FIFO " #priority_, \
+                     .title = "sched_yield and back, " WORDS_##space_ ", both SCHED_FIFO " #priority_,                 \
                      .sequence = SEQUENCE("client: sched_yield", "server: returns from sched_yield",                   \
                                           "server: sched_yield", "client: returns from sched_yield"),                  \
                      .interval = "round_trip",                                                                         \
@@ -118,7 +118,7 @@ static void vfork_execs(void *arg, uint64_t turns)
 // How many system calls pthread_create makes is the C library's affair, so they are not proven there.
 #define BORN_AND_GONE {"switches", 1}, {"cpu_switches", 2}, {"voluntary", 1}, {"involuntary", 0}
 
-#define BIRTH(key_, title_, sequence_, to_, expect_, params_, setup_, turns_)                                                  \
+#define BIRTH(key_, title_, sequence_, to_, expect_, params_, setup_, turns_)                                          \
     {                                                                                                                  \
         .contract = {.key = key_,                                                                                      \
                      .title = title_,                                                                                  \

@@ -79,7 +79,8 @@ class Harness:
             records += self._take(data)
         self.alive = False
         self._process.kill()
-        self._process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a process the kernel cannot end must not hold us
+            self._process.wait(timeout=10)
         if self._process.stdout is not None:
             self._process.stdout.close()
         return records + self.decoder.finish()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -31,11 +30,6 @@ def command(
     from cyclometer.compare import verdicts
     from cyclometer.report import comparison as report
 
-    found = sides.compare(operands, margin, fdr, layout_floor, across)
-    if as_json:
-        click.echo(json.dumps(report.as_json(found), indent=1))
-    elif as_markdown:
-        click.echo(report.markdown(found), nl=False)
-    else:
-        report.show(found, [verdict for verdict in verdicts.VERDICTS if verdict not in ("equivalent", "improved")])
+    found = sides.compare(operands, verdicts.Options(margin, fdr, layout_floor), across)
+    sides.Form.of(as_json, as_markdown).print(report, found)
     sys.exit(verdicts.gate_code(found))

@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import rich_click as click
 
-from cyclometer.errors import UsageError
+from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.units import percent
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
     from cyclometer.compare.pairing import Across, Side
-    from cyclometer.compare.verdicts import Comparison
+    from cyclometer.compare.verdicts import Comparison, Options
 
 _BETWEEN = "\0"  # stands for `--` among the operands; no path can hold it
 _STATES = ("before", "after")
+_Result_contra = TypeVar("_Result_contra", contravariant=True)
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
@@ -74,11 +77,44 @@ def options(command: _Command) -> _Command:
     return command
 
 
-def compare(operands: Sequence[str], margin: float, fdr: float, layout_floor: float, across: Across) -> Comparison:
+class Report(Protocol[_Result_contra]):
+    """A module that prints one kind of result."""
+
+    def show(self, result: _Result_contra, /) -> None: ...
+
+    def as_json(self, result: _Result_contra, /) -> dict[str, Any]: ...
+
+    def markdown(self, result: _Result_contra, /) -> str: ...
+
+
+class Form(Enum):
+    """How a result is printed."""
+
+    TERMINAL = 0
+    JSON = 1
+    MARKDOWN = 2
+
+    @staticmethod
+    def of(as_json: bool, as_markdown: bool) -> Form:
+        """The form that the options ask for. Raises UsageError for both at once."""
+        if as_json and as_markdown:
+            raise UsageError("--json and --markdown exclude each other; choose one")
+        return Form.JSON if as_json else Form.MARKDOWN if as_markdown else Form.TERMINAL
+
+    def print(self, report: Report[_Result_contra], result: _Result_contra) -> None:
+        """Prints `result` on standard output."""
+        if self is Form.JSON:
+            click.echo(json.dumps(report.as_json(result), indent=1, allow_nan=False))
+        elif self is Form.MARKDOWN:
+            click.echo(report.markdown(result), nl=False)
+        else:
+            report.show(result)
+
+
+def compare(operands: Sequence[str], chosen: Options, across: Across) -> Comparison:
     """Loads both sides and judges every circle. Raises UsageError where the operands do not say which side is which."""
     from cyclometer.compare import verdicts
 
-    chosen = verdicts.Options(margin, fdr, layout_floor)
     before, after = _parted(operands)
     if after:
         return verdicts.compare(_side(before, chosen.level), _side(after, chosen.level), chosen, across)
@@ -105,6 +141,21 @@ def load(paths: Sequence[Path]) -> list[Bundle]:
         from cyclometer.ingest import ingest
 
         found.append(ingest(files)[0])
+    return found
+
+
+def together(operands: Sequence[str]) -> list[Path]:
+    """The operands of a mode without sides: a store stands for its bundles, oldest first."""
+    from cyclometer.bundle import store
+
+    found = []
+    for operand in operands:
+        if operand == _BETWEEN:
+            raise UsageError("`--` parts two sides, and this mode has none; leave it out")
+        path = Path(operand)
+        found += store.bundles(path) if path.is_dir() and not (path / store.IDENTITY).exists() else [path]
+    if not found:
+        raise NothingMeasured(f"there is no bundle in {', '.join(operands)}; make one with `cyclometer run`")
     return found
 
 

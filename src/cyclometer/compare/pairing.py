@@ -16,7 +16,7 @@ from typing import Any
 
 from cyclometer.bundle.model import Bundle, Clock, Problem
 from cyclometer.estimate import levels
-from cyclometer.estimate.rows import Estimate, estimates
+from cyclometer.estimate.rows import Estimate, RunEstimate, estimates
 
 VERSIONS = ("kernel", "manifest", "sel4bench")
 """Options of a configuration that say which version was built. Versions are what people compare, so they may differ."""
@@ -74,16 +74,29 @@ def side(bundles: Sequence[Bundle], level: float = 0.95) -> Side:
     pools: dict[Hashable, list[Circle]] = {}
     for bundle in bundles:
         found = [Circle(e, _circumstances(bundle, e)) for e in estimates(bundle, level)]
-        several = {identity for identity, count in Counter(map(_identity, found)).items() if count > 1}
+        several = {identity for identity, count in Counter(map(likeness, found)).items() if count > 1}
         seen: Counter[Hashable] = Counter()
         for circle in found:
             # Where one bundle has a circle several times, say with several flows, they are not runs of each other.
-            name = (_identity(circle), circle.estimate.flow if _identity(circle) in several else None)
+            name = (likeness(circle), circle.estimate.flow if likeness(circle) in several else None)
             pools.setdefault((name, seen[name]), []).append(circle)
             seen[name] += 1
     circles = tuple(_pooled(members, level) for members in pools.values())
     problems = tuple(dict.fromkeys(p for bundle in bundles for p in bundle.identity.problems))
     return Side(circles, problems, _joined([environment(bundle) for bundle in bundles]))
+
+
+def of_runs(e: Estimate, runs: Sequence[RunEstimate], level: float) -> Estimate:
+    """The estimate that these runs alone give; what speaks of single samples is dropped."""
+    quiet, typical = (
+        levels.combine([r.value for r in which], [r.interval for r in which], level) if which else None
+        for which in ([run.quiet for run in runs], [run.typical for run in runs])
+    )
+    return replace(
+        e, quiet=quiet, typical=typical, runs=tuple(runs), tests=sum(run.typical.tests for run in runs), row=-1,
+        fixed_cost=None, tails=None, cold=None, steady=None, sigma_turn=None, sigma_reason="several bundles or a part",
+        assumption=e.assumption if len(runs) == 1 else "",
+    )  # fmt: skip
 
 
 def environment(bundle: Bundle) -> dict[str, str]:
@@ -100,12 +113,20 @@ def pairs(before: Side, after: Side, across: Across | None = None) -> list[Pair]
     right = [c for c in after.circles if _selected(c, across, 1)]
     free = frozenset(across) | frozenset(VERSIONS)
     found: list[Pair] = []
-    _take(found, left, right, lambda c: (_identity(c), c.estimate.flow))
-    _take(found, left, right, lambda c: _identity(c, free))
+    _take(found, left, right, lambda c: (likeness(c), c.estimate.flow))
+    _take(found, left, right, lambda c: likeness(c, free))
     _refuse(found, left, right, free)
     found += [Pair(c, None) for c in left] + [Pair(None, c) for c in right]
     place = {id(c): number for number, c in enumerate((*before.circles, *after.circles))}
     return sorted((_checked(pair) for pair in found), key=lambda pair: place[id(pair.before or pair.after)])
+
+
+def likeness(circle: Circle, free: frozenset[str] = frozenset()) -> Hashable:
+    """What like circles share, as a key; `free` circumstances may differ."""
+    e, c = circle.estimate, circle.estimate.contract
+    circumstances = tuple(sorted((n, v) for n, v in circle.circumstances.items() if n not in free))
+    contract = (c.key, c.sequence, c.interval, tuple(sorted(c.params.items())), c.correction)
+    return contract, circumstances, (e.clock.name, e.clock.unit, e.clock.exact), e.method, e.better
 
 
 def differences(one: Circle, other: Circle, free: Iterable[str] = ()) -> list[str]:
@@ -125,14 +146,6 @@ def differences(one: Circle, other: Circle, free: Iterable[str] = ()) -> list[st
         ("direction of better", a.better, b.better),
     ]
     return [f"{name} {x or 'none'} against {y or 'none'}" for name, x, y in named if x != y]
-
-
-def _identity(circle: Circle, free: frozenset[str] = frozenset()) -> Hashable:
-    """What like circles share; `free` circumstances may differ."""
-    e, c = circle.estimate, circle.estimate.contract
-    circumstances = tuple(sorted((n, v) for n, v in circle.circumstances.items() if n not in free))
-    contract = (c.key, c.sequence, c.interval, tuple(sorted(c.params.items())), c.correction)
-    return contract, circumstances, (e.clock.name, e.clock.unit, e.clock.exact), e.method, e.better
 
 
 def _take(found: list[Pair], left: list[Circle], right: list[Circle], identity: Callable[[Circle], Hashable]) -> None:
@@ -199,19 +212,13 @@ def _pooled(members: list[Circle], level: float) -> Circle:
         return members[0]
     parts = [m.estimate for m in members]
     bad = next((e for e in parts if not e.valid), None)
-    runs = tuple(run for e in parts for run in e.runs)
     set_aside: Counter[str] = Counter()
     for e in parts:
         set_aside.update(e.set_aside)
-    combined = [
-        levels.combine([r.value for r in which], [r.interval for r in which], level) if which else None
-        for which in ([run.quiet for run in runs], [run.typical for run in runs])
-    ]
-    whole = Estimate(
-        contract=parts[0].contract, configuration=parts[0].configuration, clock=parts[0].clock, method=parts[0].method,
-        better=parts[0].better, quiet=combined[0], typical=combined[1], runs=runs, tests=sum(e.tests for e in parts),
-        set_aside=dict(set_aside), valid=bad is None, reason=bad.reason if bad else "",
-        failed=bad is not None and bad.failed, assumption="", flow=parts[0].flow,
+    whole = replace(
+        of_runs(parts[0], [run for e in parts for run in e.runs], level),
+        tests=sum(e.tests for e in parts), set_aside=dict(set_aside), valid=bad is None,
+        reason=bad.reason if bad else "", failed=bad is not None and bad.failed,
     )  # fmt: skip
     return Circle(whole, members[0].circumstances)
 

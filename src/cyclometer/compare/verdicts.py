@@ -19,7 +19,6 @@ from cyclometer import errors
 from cyclometer.compare import statistics
 from cyclometer.compare.pairing import Across, Circle, Pair, Side, pairs
 from cyclometer.compare.statistics import Change
-from cyclometer.estimate import digits
 from cyclometer.estimate.interval import Interval, critical_value
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
@@ -284,16 +283,11 @@ def _typical(pair: Pair, quiet: Change, options: Options) -> tuple[float, str]:
     typical = _change(pair, options.level, typical=True)
     apart = abs(typical.log_ratio - quiet.log_ratio) > math.log1p(options.margin)
     sure = math.isfinite(typical.standard_error) and not typical.log_interval.contains(quiet.log_ratio)
-    return typical.fraction, f"typical moved by {signed(typical.fraction)}" if apart and sure else ""
+    return typical.fraction, f"typical moved by {100 * typical.fraction:+.2f} %" if apart and sure else ""
 
 
 def _rough(fraction: float) -> str:
     return f"{100 * fraction:.2g} %"
-
-
-def signed(fraction: float, half_width: float = 0.0005) -> str:
-    """A change as people read it, e.g. "+3.2 %"."""
-    return ("+" if fraction > 0 else "") + digits.percent(fraction, half_width)
 
 
 def _turned(verdict: str, e: Estimate) -> str:

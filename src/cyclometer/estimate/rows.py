@@ -74,6 +74,7 @@ class Estimate:
     failed: bool = False  # not valid for another reason than a broken contract
     assumption: str = ""  # what the interval of a foreign tool's printed figures takes for granted
     flow: Flow | None = None
+    row: int = -1  # index of its main row in the bundle; -1 where it is of several bundles
 
     @property
     def steadiness(self) -> str:
@@ -146,7 +147,8 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -
         quiet=parts.quiet, typical=parts.typical, runs=parts.runs, tests=len(good),
         set_aside=_set_aside(samples, everything), valid=not reason, reason=reason, fixed_cost=parts.fixed_cost,
         tails=parts.tails, cold=_cold(bundle, members), unproven=_unproven(bundle, members),
-        failed=bool(reason) and not broken, flow=row.flow, **_steadiness(samples, good, row.method),
+        failed=bool(reason) and not broken, flow=row.flow, row=main,
+        **_steadiness(samples, good, row.method),
     )  # fmt: skip
 
 
@@ -160,7 +162,8 @@ def _reported(bundle: Bundle, main: int, printed: list[Summary], level: float) -
     return Estimate(
         contract=row.contract, configuration=row.configuration, clock=row.clock, method=row.method, better=row.better,
         quiet=value, typical=value, runs=runs, tests=sum(r.quiet.tests for r in runs), set_aside={}, valid=not reason,
-        reason=reason, failed=bool(reason), assumption=known.assumption, flow=row.flow, sigma_reason="no samples",
+        reason=reason, failed=bool(reason), assumption=known.assumption, flow=row.flow, row=main,
+        sigma_reason="no samples",
     )  # fmt: skip
 
 

@@ -30,12 +30,10 @@ _STYLES = {"regressed": "bold red", "improved": "green", "failed": "red", "inval
 _QUIET = ("equivalent", "undecided")  # verdicts that the Markdown only counts
 
 
-def show(comparison: Comparison, verdicts: Sequence[str] = VERDICTS) -> None:
-    """Prints the rows of these verdicts, what differs around them, and the sentence, on standard output."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _PAPER
-    found = [finding for verdict in verdicts for finding in comparison.of(verdict)]
+def show(comparison: Comparison) -> None:
+    """Prints every row, what differs around them, and the sentence, on standard output."""
+    console = paper()
+    found = [finding for verdict in VERDICTS for finding in comparison.of(verdict)]
     wide = console.width >= _WIDE
     if found:
         console.print(table(found, telling_options(comparison.findings), wide))
@@ -43,6 +41,14 @@ def show(comparison: Comparison, verdicts: Sequence[str] = VERDICTS) -> None:
     for line in refused + notes(comparison, found):
         console.print(Text(plain(line), style="dim"), soft_wrap=True)
     console.print(Text(sentence(comparison), style="bold"), soft_wrap=True)
+
+
+def paper() -> Console:
+    """The terminal, or where there is none a page that is wide enough for every column."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _PAPER
+    return console
 
 
 def table(found: Sequence[Finding], telling: Iterable[str], wide: bool = True) -> Table:
@@ -156,17 +162,17 @@ def _row_json(f: Finding) -> dict[str, Any]:
 def markdown(comparison: Comparison) -> str:
     """The sentence, and a table of at most _MARKDOWN_ROWS rows that are neither equivalent nor undecided."""
     found = [f for verdict in VERDICTS if verdict not in _QUIET for f in comparison.of(verdict)]
-    lines = [f"**{_cell(sentence(comparison))}**", ""]
+    lines = [f"**{inert(sentence(comparison))}**", ""]
     telling = telling_options(comparison.findings)
     if found:
         lines += ["| circle | before | after | unit | change | verdict |", "|---|--:|--:|---|--:|---|"]
         for f in found[:_MARKDOWN_ROWS]:
-            cells = (f"`{_cell(label(f, telling))}`", *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
+            cells = (f"`{inert(label(f, telling))}`", *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
             lines.append("| " + " | ".join(cells) + " |")
         if len(found) > _MARKDOWN_ROWS:
             lines.append(f"\nand {len(found) - _MARKDOWN_ROWS} more such rows.")
         lines.append("")
-    lines += [f"- {_cell(line)}" for line in notes(comparison, found)]
+    lines += [f"- {inert(line)}" for line in notes(comparison, found)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -201,14 +207,14 @@ def latency(level: LevelsEstimate) -> str:
 
 def change(f: Finding) -> str:
     """The change in percent of before, with the digits its interval supports; empty where there is none."""
-    return "" if f.change is None else _signed(f.change, f.interval.half_width if f.interval else 0.0)
+    return "" if f.change is None else signed(f.change, f.interval.half_width if f.interval else 0.0)
 
 
 def interval(f: Finding) -> str:
     """The interval of the change; empty where it is none or a point."""
     if f.interval is None or not f.interval.half_width:
         return ""
-    ends = [_signed(end, f.interval.half_width).removesuffix(" %") for end in (f.interval.low, f.interval.high)]
+    ends = [signed(end, f.interval.half_width).removesuffix(" %") for end in (f.interval.low, f.interval.high)]
     return f"{ends[0]} to {ends[1]} %"
 
 
@@ -216,7 +222,16 @@ def typical(f: Finding) -> str:
     """The change of the typical latency, which the verdict does not rest on; empty where it is that of quiet."""
     if f.typical_change is None or f.typical_change == f.change:
         return ""
-    return _signed(f.typical_change, f.interval.half_width if f.interval else 0.0)
+    return signed(f.typical_change, f.interval.half_width if f.interval else 0.0)
+
+
+def signed(fraction: float, half_width: float = 0.0) -> str:
+    """A change as people read it, e.g. "+3.2 %", with the digits its half-width supports; 0 stands for no interval."""
+    if not math.isfinite(fraction):
+        return str(fraction)
+    supported = half_width if half_width > 0.1 else min(half_width, _TENTH)
+    text = digits.percent(fraction, supported or min(_FINEST, abs(fraction) / 10 or _FINEST))
+    return text.lstrip("-") if not text.strip("-0. %") else "+" * (fraction > 0) + text
 
 
 def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
@@ -231,7 +246,7 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def _cell(text: str) -> str:
+def inert(text: str) -> str:
     """Foreign text that is inert in a Markdown table."""
     for mark, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "&#124;"), ("`", "'"), ("@", "&#64;")):
         text = text.replace(mark, entity)
@@ -240,20 +255,12 @@ def _cell(text: str) -> str:
 
 def _verdict_cell(f: Finding) -> str:
     told = f.reason if f.verdict not in ("regressed", "improved") else f.disagreement
-    text = _cell(f.verdict + (f": {told}" if told else ""))
+    text = inert(f.verdict + (f": {told}" if told else ""))
     return f"**{text}**" if f.verdict == "regressed" else text
 
 
 def _with_interval(f: Finding) -> str:
     return f"{change(f)} ({interval(f)})" if interval(f) else change(f)
-
-
-def _signed(fraction: float, half_width: float) -> str:
-    if not math.isfinite(fraction):
-        return str(fraction)
-    supported = half_width if half_width > 0.1 else min(half_width, _TENTH)
-    text = digits.percent(fraction, supported or min(_FINEST, abs(fraction) / 10 or _FINEST))
-    return text.lstrip("-") if not text.strip("-0. %") else "+" * (fraction > 0) + text
 
 
 def _percent(fraction: float) -> str:

@@ -35,6 +35,7 @@ struct cyc_rig {
 
 // Each returns 0, or -1 where the flow does not fit the sample buffer (nothing is run then).
 // `visit` numbers the visits of a run, so that interleaving can be told from the records.
+// Before each group's first test a few turns run untimed, so that every peer is in its place.
 
 // Accumulated method: groups x tests, one value a test, one `group` record a group.
 int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow,

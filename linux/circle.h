@@ -7,6 +7,7 @@
 #define LINUX_CIRCLE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../core/circle.h"
 
@@ -17,8 +18,8 @@ enum space { SAME_SPACE, CROSS_SPACE }; // the server is a thread of the client,
 struct circle {
     struct cyc_contract contract;
     // Makes the objects and starts the peers; calls circle_skip() where this machine cannot run it.
-    void (*setup)(const struct circle *self);
-    cyc_turns_fn *turns; // arg is `self`
+    void (*setup)(const struct circle *self); // NULL where there is nothing to make
+    cyc_turns_fn *turns; // arg is `self`; NULL where `pass` times every turn by itself
     cyc_pass_fn *pass;   // NULL unless the interval's ends lie in two threads or in a sleep
     enum space space;
     int client, server; // SCHED_FIFO priorities; 0 where there is no server
@@ -38,15 +39,20 @@ extern const struct circle *const families[];
 _Noreturn void circle_skip(const char *reason);
 // As circle_skip, for a call that must not fail; names the call and errno. Does not return.
 _Noreturn void circle_fail(const char *call);
-// `result`, unless it is negative: then circle_fail(call).
-int must(int result, const char *call);
+// `result`, unless it is negative: then circle_fail(call). One predicted branch inside a circle.
+static inline long must(long result, const char *call)
+{
+    if (__builtin_expect(result < 0, 0))
+        circle_fail(call);
+    return result;
+}
 
 // Starts the server on the visit's CPU at self->server, as thread or process after self->space.
-// `body` runs for ever; it dies with the visit.
-void peer_start(const struct circle *self, void (*body)(const struct circle *self));
+// `body` runs for ever; it dies with the visit. Returns the peer's thread id.
+pid_t peer_start(const struct circle *self, void (*body)(const struct circle *self));
 // The same for circles whose peer is not "the server": explicit space and priority.
-void peer_start_at(const struct circle *self, enum space space, int priority,
-                   void (*body)(const struct circle *self));
+pid_t peer_start_at(const struct circle *self, enum space space, int priority,
+                    void (*body)(const struct circle *self));
 
 // Memory shared with every peer, zeroed; `size` bytes, page aligned, resident.
 void *shared_alloc(size_t size);
@@ -64,6 +70,7 @@ void host_forget_sysv(char kind /* 'm' queue, 's' semaphores */, int id);
 // The clock of this run, for circles with a `pass`.
 uint64_t clock_begin(void);
 uint64_t clock_end(void);
+uint64_t clock_hz(void); // 0 where the clock's rate is unknown: it cannot be related to another clock then
 
 // Keeps the compiler from merging turns or moving memory accesses across it.
 #define COMPILER_BARRIER() __asm__ volatile("" ::: "memory")

@@ -118,8 +118,6 @@ void host_supervise(int cpu)
     CPU_CLR((unsigned)cpu, &set);
     if (CPU_COUNT(&set) > 0)
         sched_setaffinity(0, sizeof set, &set);
-    else
-        host_fifo(99); // the only CPU: a hung FIFO circle must not keep the watchdog out
 }
 
 // Twice the last-level cache where the C library knows it, at most 64 MiB.

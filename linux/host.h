@@ -26,7 +26,8 @@ int host_fifo(int priority);
 const char *host_policy(void);
 // Locks memory and touches `stack_bytes` of stack so that no test meets a first fault. 0 or -1.
 int host_lock_memory(size_t stack_bytes);
-// Keeps the supervising process off the measured CPU, and above it where there is no other.
+// Keeps the supervising process off the measured CPU where there is another. It is never a real-time
+// process: one that reaps a child while a preempted thread holds what the kernel needs would spin for ever.
 void host_supervise(int cpu);
 // Walks a buffer larger than the last-level cache and the TLB's reach.
 void host_evict(void *host);

@@ -24,7 +24,6 @@
 #define SYSV_MAX 8
 #define SKIPPED 77
 #define STACK_BYTES (256 << 10)
-#define SETTLE_TURNS 3 // before the first test, so that every peer has reached its place in the circle
 
 // What outlives a visit's process: the stream's position and the objects to remove.
 struct run_state {
@@ -77,6 +76,11 @@ uint64_t clock_end(void)
     return run_clock->end();
 }
 
+uint64_t clock_hz(void)
+{
+    return run_clock->hz;
+}
+
 void circle_skip(const char *reason)
 {
     cyc_record_open(&state->writer, "skipped");
@@ -96,13 +100,6 @@ void circle_fail(const char *call)
     }
     cyc_record_failed(&state->writer, current->circle->contract.key, reason);
     _exit(SKIPPED);
-}
-
-int must(int result, const char *call)
-{
-    if (result < 0)
-        circle_fail(call);
-    return result;
 }
 
 void host_forget_sysv(char kind, int id)
@@ -161,15 +158,17 @@ static void start_thread(const struct peer *peer)
 
 static void start_process(const struct peer *peer)
 {
-    if (must(fork(), "fork") != 0)
+    if (must(fork(), "fork") != 0) {
+        host_lock_memory(STACK_BYTES); // writes now every page that the fork would make copy in a test
         return;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     host_lock_memory(STACK_BYTES / 2);
     run_peer(peer);
 }
 
-void peer_start_at(const struct circle *self, enum space space, int priority,
-                   void (*body)(const struct circle *self))
+pid_t peer_start_at(const struct circle *self, enum space space, int priority,
+                    void (*body)(const struct circle *self))
 {
     pid_t *thread = shared_alloc(sizeof *thread);
     struct peer peer = {self, body, priority, thread};
@@ -180,11 +179,12 @@ void peer_start_at(const struct circle *self, enum space space, int priority,
     while ((id = __atomic_load_n(thread, __ATOMIC_ACQUIRE)) == 0)
         usleep(100); // not a yield: the peer may be of lower priority than we are
     participants[participant_count++] = id;
+    return id;
 }
 
-void peer_start(const struct circle *self, void (*body)(const struct circle *self))
+pid_t peer_start(const struct circle *self, void (*body)(const struct circle *self))
 {
-    peer_start_at(self, self->space, self->server, body);
+    return peer_start_at(self, self->space, self->server, body);
 }
 
 static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
@@ -211,8 +211,8 @@ static void measure(void)
                           .samples = samples,
                           .samples_max = TESTS_MAX};
     participants[participant_count++] = (pid_t)syscall(SYS_gettid);
-    self->setup(self);
-    self->turns(circle.arg, SETTLE_TURNS);
+    if (self->setup != NULL)
+        self->setup(self);
     memset(samples, 0, sizeof samples); // resident and our own again: a peer's fork made every page copy-on-write
     counters_open(participants, participant_count);
     rig.counters = counters_names();
@@ -220,14 +220,15 @@ static void measure(void)
         circle_skip("the plan asks for more tests in a group than the harness can hold");
 }
 
-// The visit's own process. Its real-time budget is the kernel's own watchdog: a FIFO loop
-// that the supervisor could not end is ended by SIGXCPU, then SIGKILL.
+// The visit's own process. The kernel itself is its watchdog: SIGALRM ends a hung circle from the
+// timer interrupt, and the real-time limit a FIFO loop, even where no other thread gets to run.
 static void visit_process(void)
 {
     struct rlimit bound = {(rlim_t)run_options->watchdog_s * 1000000, (rlim_t)run_options->watchdog_s * 1000000 + 1};
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_RTTIME, &bound);
+    alarm((unsigned)run_options->watchdog_s);
     memset(&state->outcomes, 0, sizeof state->outcomes);
     if (host_pin(run_options->cpu) != NULL)
         circle_fail("sched_setaffinity");
@@ -237,10 +238,12 @@ static void visit_process(void)
     exit(0);
 }
 
-// Waits for the visit's end or the watchdog's; returns waitpid's status, or -1 after a kill.
+#define GRACE_S 2 // the supervisor steps in when the visit's own watchdog should have
+
+// Waits for the visit's end; returns waitpid's status.
 static int await(pid_t child)
 {
-    struct timespec limit = {.tv_sec = run_options->watchdog_s};
+    struct timespec limit = {.tv_sec = run_options->watchdog_s + GRACE_S};
     sigset_t set;
     int status;
     sigemptyset(&set);
@@ -249,16 +252,21 @@ static int await(pid_t child)
         if (sigtimedwait(&set, NULL, &limit) < 0 && errno == EAGAIN) {
             kill(-child, SIGKILL);
             waitpid(child, &status, 0);
-            return -1;
+            break;
         }
     }
     return status;
 }
 
+static int is_watchdog(int signal_number)
+{
+    return signal_number == SIGALRM || signal_number == SIGXCPU || signal_number == SIGKILL;
+}
+
 static void report(int status)
 {
     char reason[96];
-    if (status == -1)
+    if (WIFSIGNALED(status) && is_watchdog(WTERMSIG(status)))
         snprintf(reason, sizeof reason, "did not finish within %d s and was ended", run_options->watchdog_s);
     else if (WIFSIGNALED(status))
         snprintf(reason, sizeof reason, "its process died of signal %d", WTERMSIG(status));
@@ -281,7 +289,7 @@ void visit_run(const struct visit *visit, const struct cyc_clock *clock, const s
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    pid_t child = must(fork(), "fork");
+    pid_t child = (pid_t)must(fork(), "fork");
     if (child == 0) {
         sigprocmask(SIG_UNBLOCK, &set, NULL);
         visit_process();

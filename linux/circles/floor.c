@@ -8,12 +8,7 @@
 #include <unistd.h>
 
 #include "../../core/flow.h"
-#include "../circle.h"
-
-static void no_setup(const struct circle *self)
-{
-    (void)self;
-}
+#include "contract.h"
 
 // A dependent chain of eight multiplications a turn: nothing but core frequency can change it.
 static void alu_turns(void *arg, uint64_t turns)
@@ -77,32 +72,20 @@ static void vdso_clock_gettime_turns(void *arg, uint64_t turns)
     }
 }
 
-#define NO_ENTRY EXPECT({"entries", 0}, {"switches", 0}, {"faults", 0})
-#define ONE_ENTRY EXPECT({"entries", 1}, {"switches", 0}, {"faults", 0})
-#define FLOOR(key_, title_, what_, expect_, turns_)                                                                    \
-    {                                                                                                                  \
-        .contract = {.key = key_,                                                                                      \
-                     .title = title_,                                                                                  \
-                     .sequence = SEQUENCE("client: " what_),                                                           \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before " what_,                                                                  \
-                     .to = "client: after " what_,                                                                     \
-                     .expect = expect_,                                                                                \
-                     .correction = "none"},                                                                            \
-        .setup = no_setup, .turns = turns_, .client = 50,                                                              \
-    }
+#define FLOOR(key_, title_, what_, entries_, turns_)                                                                   \
+    SOLO(key_, title_, what_, EXPECT_ENTRIES(entries_), NULL, turns_, 0)
 
 const struct circle floor_circles[] = {
-    FLOOR("floor.empty", "Empty circle: the rig's own loop", "nothing", NO_ENTRY, cyc_empty_turns),
-    FLOOR("floor.alu", "Eight dependent multiplications", "multiply x 8", NO_ENTRY, alu_turns),
-    FLOOR("clock.read", "Ordered read of the native clock", "read clock", NO_ENTRY, clock_turns),
-    FLOOR("syscall.null", "Null system call (getppid)", "getppid", ONE_ENTRY, getppid_turns),
-    FLOOR("syscall.gettimeofday.null", "gettimeofday(NULL, NULL) as a real system call", "gettimeofday", ONE_ENTRY,
+    FLOOR("floor.empty", "Empty circle: the rig's own loop", "nothing", 0, cyc_empty_turns),
+    FLOOR("floor.alu", "Eight dependent multiplications", "multiply x 8", 0, alu_turns),
+    FLOOR("clock.read", "Ordered read of the native clock", "read clock", 0, clock_turns),
+    FLOOR("syscall.null", "Null system call (getppid)", "getppid", 1, getppid_turns),
+    FLOOR("syscall.gettimeofday.null", "gettimeofday(NULL, NULL) as a real system call", "gettimeofday", 1,
           gettimeofday_null_turns),
-    FLOOR("syscall.gettimeofday.timeval", "gettimeofday(&tv, NULL) as a real system call", "gettimeofday", ONE_ENTRY,
+    FLOOR("syscall.gettimeofday.timeval", "gettimeofday(&tv, NULL) as a real system call", "gettimeofday", 1,
           gettimeofday_turns),
-    FLOOR("vdso.gettimeofday", "gettimeofday through the vDSO", "gettimeofday", NO_ENTRY, vdso_gettimeofday_turns),
-    FLOOR("vdso.clock_gettime", "clock_gettime(CLOCK_MONOTONIC) through the vDSO", "clock_gettime", NO_ENTRY,
+    FLOOR("vdso.gettimeofday", "gettimeofday through the vDSO", "gettimeofday", 0, vdso_gettimeofday_turns),
+    FLOOR("vdso.clock_gettime", "clock_gettime(CLOCK_MONOTONIC) through the vDSO", "clock_gettime", 0,
           vdso_clock_gettime_turns),
     END_OF_FAMILY,
 };

@@ -190,8 +190,8 @@ def _minimum_detectable(row: Change, edge: float) -> float:
 def _more_runs(row: Change, runs: tuple[int, int], edge: float) -> int | None:
     """Runs to add to each side until the half-width resolves the row as it looks now.
 
-    The half-width must fall below the distance from the estimate to the edge when it lies inside the margin (the row then
-    becomes equivalent), and below the estimate when it lies outside (then it becomes significant).
+    Where the estimate lies inside the margin, the half-width must fall below its distance to the edge (the row becomes
+    equivalent); where it lies outside, below the estimate itself (the change becomes significant).
     """
     if not math.isfinite(row.standard_error):
         return None

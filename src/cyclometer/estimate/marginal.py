@@ -55,7 +55,8 @@ class MarginalFit:
 class Groups:
     """One location a test size, the variance of that location, its degrees of freedom, and its weight in the line.
 
-    All of shape (G,). `variance` is None where it is unknown; errors then come from the scatter about the line.
+    All of shape (G,). `variance` is None where groups of one test leave it unknown; errors then come from the scatter
+    of the locations about the line.
     """
 
     N: FloatArray
@@ -63,6 +64,11 @@ class Groups:
     weight: FloatArray
     variance: FloatArray | None
     df: FloatArray | None
+
+    @property
+    def known(self) -> tuple[FloatArray, FloatArray] | None:
+        """Variance and degrees of freedom of the locations, where they are known."""
+        return None if self.variance is None or self.df is None else (self.variance, self.df)
 
 
 def fit(A: ArrayLike, N: ArrayLike, level: float = 0.95, resolution: float = 1.0) -> MarginalFit:
@@ -119,13 +125,14 @@ def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
 
 def _linear_error(coefficient: FloatArray, groups: Groups, residual: FloatArray) -> tuple[float, float]:
     """Standard error and degrees of freedom of coefficient @ location."""
-    if groups.variance is None or groups.df is None:
-        df = residual.size - 2
-        variance = float(np.sum(groups.weight * residual**2)) / df if df else np.inf
-        return float(np.sqrt(variance * np.sum(coefficient**2 / groups.weight))), df
-    parts = coefficient**2 * groups.variance
+    if groups.known is None:
+        degrees = residual.size - 2
+        scatter = float(np.sum(groups.weight * residual**2)) / degrees if degrees else np.inf
+        return float(np.sqrt(scatter * np.sum(coefficient**2 / groups.weight))), degrees
+    variance, df = groups.known
+    parts = coefficient**2 * variance
     # Welch and Satterthwaite: the degrees of freedom that a sum of differently uncertain variances has.
-    return float(np.sqrt(parts.sum())), float(parts.sum() ** 2 / np.sum(parts**2 / groups.df))
+    return float(np.sqrt(parts.sum())), float(parts.sum() ** 2 / np.sum(parts**2 / df))
 
 
 def _curvature(groups: Groups) -> Curvature:
@@ -135,12 +142,13 @@ def _curvature(groups: Groups) -> Curvature:
 
 def _lack_of_fit_p(groups: Groups) -> float | None:
     """Johansen (1980): Welch's test of equal means, generalised to `the means lie on a line`."""
-    if groups.variance is None or groups.df is None:
+    if groups.known is None:
         return None
+    variance, df = groups.known
     design = np.stack([np.ones_like(groups.N), groups.N], axis=1)
-    residual, leverage = _weighted_fit(design, groups.location, 1 / groups.variance)
-    T, k = float(np.sum(residual**2 / groups.variance)), groups.N.size - 2
-    D = float(np.sum((1 - leverage) ** 2 / groups.df))
+    residual, leverage = _weighted_fit(design, groups.location, 1 / variance)
+    T, k = float(np.sum(residual**2 / variance)), groups.N.size - 2
+    D = float(np.sum((1 - leverage) ** 2 / df))
     return float(stats.f.sf(T / (k + 2 * D - 6 * D / (k + 2)), k, k * (k + 2) / (3 * D)))
 
 
@@ -154,8 +162,7 @@ def _weighted_fit(design: FloatArray, y: FloatArray, weight: FloatArray) -> tupl
 
 def _quadratic_term(groups: Groups) -> tuple[float, float]:
     """Coefficient of N^2 in a weighted fit, and its two-sided p-value."""
-    known = groups.variance is not None and groups.df is not None
-    weight = 1 / groups.variance if groups.variance is not None else groups.weight
+    weight = groups.weight if groups.known is None else 1 / groups.known[0]
     scale = float(np.ptp(groups.N))
     x = (groups.N - groups.N.mean()) / scale
     # What of x^2 the line cannot express; y's component along it is the quadratic term.
@@ -163,7 +170,7 @@ def _quadratic_term(groups: Groups) -> tuple[float, float]:
     norm = float(np.sum(weight * bend**2))
     gain = weight * bend / norm
     coefficient = float(gain @ groups.location)
-    if known:
+    if groups.known:
         error, df = _linear_error(gain, groups, np.zeros_like(x))
     else:
         residual, _ = _weighted_fit(np.stack([np.ones_like(x), x, x**2], axis=1), groups.location, weight)

@@ -151,7 +151,7 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     sizes, runs = np.unique(N), np.unique(run)
     if sizes.size < 2 or np.any(A <= 0):
         return None
-    quiet = [_quiet_of_runs(A[N == size], run[N == size], level) for size in sizes]
+    quiet = [_quiet_of_runs(A[size == N], run[size == N], level) for size in sizes]
     location = np.array([np.median(values) for values in quiet])
     mad = np.array([np.median(np.abs(values - middle)) for values, middle in zip(quiet, location, strict=True)])
     if runs.size < _MIN_RUNS:

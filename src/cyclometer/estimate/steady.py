@@ -21,8 +21,8 @@ from .interval import FloatArray, samples
 
 ALPHA = 0.01
 """Significance at which independence counts as refuted."""
-POINTS = 200
-"""A run is segmented on at most this many batch medians: finer levels than half a percent of the run are not sought."""
+POINTS = 100
+"""A run is segmented on at most this many batch medians: finer changes than one percent of the run are not sought."""
 SHORTEST = 5
 """The least number of points in a segment."""
 

@@ -58,7 +58,7 @@ def compile_into(target: Path, cc: str, flags: Sequence[str], units: Sequence[Pa
         command = [cc, *flags, *map(str, units), "-o", str(draft)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
+            first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
             raise MeasurementFailed(f"{cc} cannot build the harness: {first}")
         draft.rename(target)
 

@@ -41,9 +41,7 @@ class Harness:
     def __init__(self, program: Path, run: int, options: list[str], watchdog_s: int):
         command = [str(program), "--run", str(run), "--watchdog", str(watchdog_s), *options]
         # A session of its own: Ctrl-C is for the laboratory, which ends its harnesses in order.
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self.run = run
         self.console = bytearray()
         self.decoder = Decoder()
@@ -58,6 +56,8 @@ class Harness:
     def visit(self, visit: Visit) -> list[Record]:
         """Runs one visit and returns its records; fewer where the harness died on the way."""
         assert self._process.stdin is not None
+        if not self.open:
+            return []
         start = len(self.console)
         try:
             self._process.stdin.write(visit.line().encode())
@@ -79,14 +79,11 @@ class Harness:
             records += self._take(data)
         self.alive = False
         self._process.kill()
-        self._process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a process the kernel cannot end must not hold us
+            self._process.wait(timeout=10)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
         return records + self.decoder.finish()
-
-    def refusal(self) -> str:
-        """What the harness said on standard error before it ended."""
-        assert self._process.stderr is not None
-        text = self._process.stderr.read().decode(errors="replace").strip()
-        return text or f"the harness ended with status {self._process.returncode} and said nothing"
 
     @property
     def status(self) -> int | None:

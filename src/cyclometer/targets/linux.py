@@ -8,7 +8,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
@@ -35,7 +35,7 @@ class Settings:
     budget_s: float = 60.0
     only: tuple[str, ...] = ("*",)
     method: str | None = None  # None: each circle's own
-    cpu: int | None = None
+    cpu: int | None = None  # None: the last one this process may use
     clock: str = "native"
     seed: int = 0
     watchdog_s: int = 10
@@ -83,9 +83,11 @@ class LinuxTarget:
 
     def measure(self, settings: Settings, environment: dict[str, Any], progress: Progress) -> Measured:
         """Measures; Ctrl-C ends it early and keeps what there is."""
+        if settings.cpu is None:
+            settings = replace(settings, cpu=max(os.sched_getaffinity(0)))
         clock, contracts = self.circles(settings)
         wanted = _choose(contracts, settings.only)
-        _leave_cpu(settings.cpu)
+        _leave_cpu(settings.cpu or 0)
         state = _State(Assembler(self.name, environment))
         measurement = _Measurement(settings, clock, wanted, progress, state)
         interrupted = False
@@ -100,17 +102,16 @@ class LinuxTarget:
 
 
 def _choose(contracts: Sequence[Contract], only: Sequence[str]) -> list[Contract]:
-    chosen = [c for c in contracts if any(fnmatch.fnmatchcase(c.key, pattern) for pattern in only)]
+    """The circles that match, and the references, which every measurement needs."""
+    chosen = [c.key for c in contracts if any(fnmatch.fnmatchcase(c.key, pattern) for pattern in only)]
     if not chosen:
         raise UsageError(f"no circle matches {' '.join(only)}; `cyclometer list` shows them all")
-    return chosen
+    return [c for c in contracts if c.key in chosen or c.key in plan.REFERENCES]
 
 
-def _leave_cpu(cpu: int | None) -> None:
-    """Keeps this process off the measured CPU where there is another."""
-    allowed = os.sched_getaffinity(0)
-    others = allowed - {max(allowed) if cpu is None else cpu}
-    if others:
+def _leave_cpu(cpu: int) -> None:
+    """Keeps this process, and the supervisors it starts, off the measured CPU where there is another."""
+    if others := os.sched_getaffinity(0) - {cpu}:
         os.sched_setaffinity(0, others)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from cyclometer.bundle.model import Contract, Interval, Summary
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, slug
@@ -71,7 +72,8 @@ _FIGURE = re.compile(
 )
 _SECTION = re.compile(r"([A-Z][A-Z0-9 ]{2,60}):")
 _BULLET = re.compile(r"\s{0,4}[-+] +(\S.*)")
-_MAX_BULLET = 4_000
+_MAX_BULLET = 2_000
+_MAX_BULLET_FIGURES = 40
 
 
 def detect(head: bytes, _filename: str) -> int:
@@ -103,7 +105,7 @@ def _bullets(foreign: Foreign) -> Iterator[tuple[int, str]]:
 
 
 def _read_bullet(into: Collector, text: str, at: int, seen: set[tuple[str, str]]) -> None:
-    figures = list(_FIGURE.finditer(text))
+    figures = list(islice(_FIGURE.finditer(text), _MAX_BULLET_FIGURES))
     system = ""
     for index, figure in enumerate(figures):
         after = figures[index + 1].start() if index + 1 < len(figures) else len(text)

@@ -44,7 +44,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
         plain: dict[str, Any] = {k: v for k, v in figures.items() if k not in extra and k != "n"}
         summary = Summary(0, n=whole(figures.get("n")), extra=extra, **plain)
         into.figure(_contract(name), settings.clock("real time", "ns"), name=name, summary=summary)
-    return into.finish(NAME)
+    return into.finish(NAME, by_lines=False)
 
 
 def _contract(name: str) -> Contract:

@@ -96,7 +96,8 @@ class _Reader:
         text = re.sub(r"</?[a-z]{1,4}>", "", text)
         if self._heading(at, text) or self.table is None:
             return
-        cells = [cell.strip() for cell in re.split(r"\t" if "\t" in text else r"\s+", text.strip("\n"))]
+        by_tabs = "\t" in text or re.search(r"[A-Za-z]", text)
+        cells = [cell.strip() for cell in (text.split("\t") if by_tabs else text.split())]
         figures = [value for value in map(number, cells) if value is not None]
         label = next((cell for cell in cells if cell and number(cell) is None), "")
         if self.table.pending and figures and not label:

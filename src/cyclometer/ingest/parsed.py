@@ -181,13 +181,13 @@ class Collector:
         """A line that looks like data and was not understood."""
         self.problem("unread", f"not understood: {text.strip()[:120]}", line)
 
-    def finish(self, tool: str, *, target: str = "", title: str = "") -> Parsed:
-        """The parsed file; BadFile if nothing in it was understood."""
+    def finish(self, tool: str, *, target: str = "", title: str = "", by_lines: bool = True) -> Parsed:
+        """The parsed file; BadFile if nothing in it was understood. `by_lines`: long lines were passed over."""
         if not self.figures:
             raise BadFile(
                 f"{self.foreign.name} holds no result that the {tool} format knows; name another with --format"
             )
-        for line in self.foreign.long_lines():
+        for line in self.foreign.long_lines() if by_lines else ():
             self.problem("unread", "the line is too long for this format and was not read", line)
         problems = tuple(self.problems)
         if self.unlisted:
@@ -246,7 +246,9 @@ def assemble(files: Iterable[tuple[Foreign, Parsed]], settings: Settings) -> tup
         raw[f"raw/{name}"] = foreign.data
         first = next_run.get(parsed.tool, 0)
         next_run[parsed.tool] = first + len(parsed.runs)
-        notes.append({"file": name, "tool": parsed.tool, "first_run": first, "runs": parsed.runs} | parsed.environment)
+        notes.append(
+            {"file": name, "tool": parsed.tool, "first_run": first, "runs": list(parsed.runs)} | parsed.environment
+        )
         problems += parsed.problems
         if parsed.target:
             targets.setdefault(parsed.target, name)

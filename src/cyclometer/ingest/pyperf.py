@@ -37,7 +37,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
             if values:
                 _read_run(into, name, metadata | _metadata(run), values, index)
                 index += 1
-    return into.finish(NAME)
+    return into.finish(NAME, by_lines=False)
 
 
 def _metadata(holder: Any) -> dict[str, Any]:

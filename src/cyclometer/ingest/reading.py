@@ -20,6 +20,7 @@ from cyclometer.errors import BadFile
 MAX_FILE_BYTES = 256 << 20
 MAX_JSON_BYTES = 64 << 20
 MAX_JSON_VALUES = 5_000_000  # some 60 bytes of memory each, so that a bomb of empty lists stays below 350 MB
+MAX_LINES = 2_000_000
 MAX_LINE_CHARS = 10_000  # of the line-oriented formats; bounds what a regular expression may look at
 HEAD_BYTES = 64 << 10  # what a format is recognised by
 
@@ -45,22 +46,23 @@ class Foreign:
     data: bytes
     text: str
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """(line number from 1, line) in order; a line over MAX_LINE_CHARS comes as an empty one (see `long_lines`)."""
+    def lines(self, longest: int = MAX_LINE_CHARS) -> Iterator[tuple[int, str]]:
+        """(line number from 1, line) in order; a line with more characters comes as an empty one (see `long_lines`)."""
         start, number = 0, 1
         while start <= len(self.text):
             end = self.text.find("\n", start)
             end = len(self.text) if end < 0 else end
-            yield number, self.text[start:end] if end - start <= MAX_LINE_CHARS else ""
+            yield number, self.text[start:end] if end - start <= longest else ""
             start, number = end + 1, number + 1
 
     def long_lines(self) -> list[int]:
-        """Numbers of the lines that `lines` does not show."""
-        return [self.line_at(m.start()) for m in re.finditer(rf"[^\n]{{{MAX_LINE_CHARS + 1},}}", self.text)]
-
-    def line_at(self, offset: int) -> int:
-        """The number, from 1, of the line that holds this offset of `text`."""
-        return self.text.count("\n", 0, offset) + 1
+        """Numbers of the lines that `lines` does not show unless asked to."""
+        numbers, counted, line = list[int](), 0, 1
+        for match in re.finditer(rf"[^\n]{{{MAX_LINE_CHARS + 1},}}", self.text):
+            line += self.text.count("\n", counted, match.start())
+            counted = match.start()
+            numbers.append(line)
+        return numbers
 
 
 def read(path: str | Path, *, max_bytes: int = MAX_FILE_BYTES, encoding: str = "utf-8") -> Foreign:
@@ -105,7 +107,10 @@ def decode(name: str, data: bytes, encoding: str = "utf-8") -> Foreign:
         raise BadFile(f"{name} is not {encoding}{where}; say what it is with --set encoding=latin-1") from None
     if text.count("\0") * 100 > len(text):
         raise BadFile(f"{name} is binary, not text; give the log or table itself")
-    return Foreign(name, data, _plain(text))
+    text = _plain(text)
+    if text.count("\n") > MAX_LINES:
+        raise BadFile(f"{name} has more than {MAX_LINES} lines; cut out the results")
+    return Foreign(name, data, text)
 
 
 def _plain(text: str) -> str:

@@ -47,11 +47,9 @@ def detect(head: bytes, _filename: str) -> int:
 
 def parse(foreign: Foreign, settings: Settings) -> Parsed:
     into = Collector(foreign, settings)
-    if foreign.text.lstrip().startswith("{"):
-        _read_json(into)
-    else:
-        _read_text(into)
-    return into.finish(NAME)
+    is_json = foreign.text.lstrip().startswith("{")
+    (_read_json if is_json else _read_text)(into)
+    return into.finish(NAME, by_lines=not is_json)
 
 
 def _clock_factor(settings: Settings, nanoseconds: bool = False) -> float:
@@ -101,7 +99,7 @@ def _read_text(into: Collector) -> None:
             _bucket(into, histogram, at, match)
         elif match := _FOOT.fullmatch(text):
             histogram.foot[match[1]] = tuple(map(int, match[2].split()[:_MAX_THREADS]))
-        elif re.search(r"\b(?:Min|Max|Avg)\b\s*:?\s*-?\d", text):
+        elif re.search(r"\b(?:Min|Max|Avg)\b[\s:]*-?\d", text):
             into.unread(text, at)
     if len(threads) + len(pairs) > _MAX_THREADS:
         into.problem("note", f"{len(threads) + len(pairs)} threads are more than a machine has")

@@ -25,8 +25,8 @@ from cyclometer.ingest.reading import Foreign, json_value
 NAME = "sel4bench"
 DESCRIPTION = "sel4bench results: JSON, or a console log that holds them"
 
-_BEGIN, _END = "JSON OUTPUT", "END JSON OUTPUT"
-_BLOCK = re.compile(r"(?<!END )JSON OUTPUT\s*")
+_BEGIN = "JSON OUTPUT"
+_MARKER = re.compile(r"(END )?JSON OUTPUT\s*")
 _BENCHMARK = re.compile(r'\{\s*"Benchmark"\s*:')
 _TARGET = re.compile(r"^(?:Platform Name\s*: *|Board: *)(\S[^\n]{0,80})$", re.M)
 _FILE_NAME = re.compile(
@@ -34,6 +34,9 @@ _FILE_NAME = re.compile(
 )
 _STATISTICS = frozenset(("Min", "Max", "Mean", "Stddev", "Variance", "Mode", "Median"))
 _STATISTICS |= {"1st quantile", "3rd quantile", "Samples", "Raw results"}
+_ROW = re.compile(r'\{\s*"(?!Benchmark)')
+_MAX_ROW_CHARS = 200_000
+_MAX_FAILURES = 1_000  # bounds the time that a damaged block can cost
 _PARAMETERS = ("Prio", "Event", "Waiter")
 
 
@@ -56,7 +59,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
         raise BadFile(f"{foreign.name} holds no sel4bench results; the run may have died before it printed any")
     for run, (line, benchmarks) in enumerate(blocks):
         _read_block(into, benchmarks, run, line, clock, configuration)
-    return into.finish(NAME, target=target[1].strip() if target else configuration.get("platform", ""))
+    return into.finish(NAME, target=target[1].strip() if target else configuration.get("platform", ""), by_lines=False)
 
 
 def file_configuration(filename: str) -> dict[str, str]:
@@ -83,17 +86,28 @@ def _blocks(foreign: Foreign, into: Collector) -> Iterator[tuple[int, list[Any]]
     if text.lstrip()[:1] in ("[", "{") and _BEGIN not in text:
         yield 1, _decode_block(text, 1, into)
         return
-    for start in _BLOCK.finditer(text):
-        line = foreign.line_at(start.end())
-        end = text.find(_END, start.end())
-        following = _BLOCK.search(text, start.end())
-        if end < 0 or (following and following.start() < end):
-            into.problem("damaged", "the block has no END JSON OUTPUT; what came before it is used", line)
-            end = following.start() if following else len(text)
+    for line, start, end in _spans(text, into):
         # One line when sent: a line feed inside comes from a terminal that wrapped it.
-        benchmarks = _decode_block(text[start.end() : end].replace("\n", ""), line, into)
+        benchmarks = _decode_block(text[start:end].replace("\n", ""), line, into)
         if benchmarks:
             yield line, benchmarks
+
+
+def _spans(text: str, into: Collector) -> Iterator[tuple[int, int, int]]:
+    """(line, start, end) of what stands between the markers, an unended block reaching to the next or to the end."""
+    line, counted, start = 1, 0, -1
+    for marker in [*_MARKER.finditer(text), None]:
+        is_end = marker is not None and marker[1] is not None
+        here = marker.start() if marker else len(text)
+        if start >= 0 and text[start:here].strip():
+            if not is_end:
+                into.problem("damaged", "the block has no END JSON OUTPUT; what came before it is used", line)
+            yield line, start, here
+        start = -1
+        if marker and not is_end:
+            start = marker.end()
+            line += text.count("\n", counted, start)
+            counted = start
 
 
 def _decode_block(text: str, line: int, into: Collector) -> list[Any]:
@@ -114,23 +128,33 @@ def _salvage(text: str) -> Iterator[Any]:
     """Benchmarks of a damaged block: those that are whole, and of the others the rows that are."""
     decoder = json.JSONDecoder()
     starts = [match.start() for match in _BENCHMARK.finditer(text)]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    failures = 0
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
         part = text[start:end]
         try:
             yield decoder.raw_decode(part)[0]
         except (ValueError, RecursionError):
             name = re.match(r'\{\s*"Benchmark"\s*:\s*"([^"\n]{1,200})"', part)
-            rows = list(_salvage_rows(part, decoder))
+            rows, failed = _salvage_rows(part, decoder, _MAX_FAILURES - failures)
+            failures += failed
             if name and rows:
                 yield {"Benchmark": name[1], "Results": rows}
 
 
-def _salvage_rows(part: str, decoder: json.JSONDecoder) -> Iterator[Any]:
-    for row in re.finditer(r'\{\s*"(?!Benchmark)', part):
+def _salvage_rows(part: str, decoder: json.JSONDecoder, attempts: int) -> tuple[list[Any], int]:
+    """The rows that are whole, and how many were not; gives up after so many `attempts` that failed."""
+    rows: list[Any] = []
+    failed = at = 0
+    while failed < attempts and (row := _ROW.search(part, at)):
+        piece = part[row.start() : row.start() + _MAX_ROW_CHARS]
         try:
-            yield decoder.raw_decode(part, row.start())[0]
+            value, length = decoder.raw_decode(piece)
         except (ValueError, RecursionError):
-            continue
+            failed, at = failed + 1, row.end()
+        else:
+            rows.append(value)
+            at = row.start() + length
+    return rows, failed
 
 
 def _read_block(

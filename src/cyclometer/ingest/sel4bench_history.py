@@ -2,7 +2,7 @@
 """The JSONL history of sel4bench results: a line per run, a metric per key.
 
 A metric is [min, q1, median, mean, q3, max, stddev, n]; since mid-2026 it is a list of these, one per iteration of the
-suite. For rows with early processing the format defines zeros to mean "not kept", so they are not taken for figures.
+suite. Where early processing kept sums only, the format puts zeros for the rest: these are not taken for figures.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cyclometer.bundle.model import Summary
 from cyclometer.errors import BadFile
 from cyclometer.ingest import sel4_keys
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, whole
-from cyclometer.ingest.reading import Foreign, json_value
+from cyclometer.ingest.reading import MAX_JSON_BYTES, Foreign, json_value
 from cyclometer.ingest.sel4bench import board_clock, file_configuration
 
 NAME = "sel4bench-history"
@@ -60,7 +60,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
     two kernels read like this can be compared.
     """
     into = Collector(foreign, settings)
-    for line, text in foreign.lines():
+    for line, text in foreign.lines(MAX_JSON_BYTES):
         if text.strip():
             try:
                 _read_line(into, json_value(text, f"{foreign.name} line {line}"), line)
@@ -68,7 +68,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
                 into.problem("damaged", f"{error}; the other lines are used", line)
     if settings.text("kernel") and not into.figures:
         raise BadFile(f"{foreign.name} has no run of kernel {settings.text('kernel')}; see its sha_kernel members")
-    return into.finish(NAME, target=file_configuration(foreign.name).get("platform", ""))
+    return into.finish(NAME, target=file_configuration(foreign.name).get("platform", ""), by_lines=False)
 
 
 def _read_line(into: Collector, run: Any, line: int) -> None:
@@ -89,7 +89,7 @@ def _read_line(into: Collector, run: Any, line: int) -> None:
             continue
         known = _known(metric)
         for visit, figure in enumerate(_iterations(figures)):
-            summary = _summary(figure, metric.endswith("_early"))
+            summary = _summary(figure)
             if summary is None:
                 into.unread(f"{metric}: {figure}", line)
                 continue
@@ -128,14 +128,14 @@ def _known(metric: str) -> sel4_keys.Known:
     return sel4_keys.named(metric)
 
 
-def _summary(figure: Any, early: bool) -> Summary | None:
+def _summary(figure: Any) -> Summary | None:
     if not isinstance(figure, list) or len(figure) != 8:
         return None
     low, q1, median, mean, q3, high, sd = (number(value) for value in figure[:7])
     n = whole(figure[7])
     if mean is None or n is None:
         return None
-    if early and not any((low, q1, median, q3, high)):
+    if mean and not any((low, q1, median, q3, high)):
         return Summary(row=0, n=n, mean=mean, sd=sd)
     return Summary(
         row=0,

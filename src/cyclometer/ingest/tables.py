@@ -58,7 +58,7 @@ class _Context:
 
 def detect(head: bytes, filename: str) -> int:
     text = head.decode("utf-8", "replace")
-    if re.search(r"^\|?[ :]*-{3,}[ :]*\|[ :|-]+$", text, re.M) and "|" in text:
+    if re.search(r"^\|?[ :]*-+[ :]*\|[ :|-]+$", text, re.M) and "|" in text:
         return 75 if re.search(r"\b(?:mean|stddev|before|after)\b", text, re.I) else 30
     first = text.split("\n", 1)[0].lower()
     if filename.lower().endswith((".csv", ".tsv")) and re.search(r"mean|before|after|stddev|median", first):

@@ -20,9 +20,12 @@ NAME = "zephyr-latency"
 DESCRIPTION = "Zephyr latency_measure output (text or CSV) and REC: lines"
 
 _NUMBERS = re.compile(r"\s*(-?\d{1,20}) cycles ,\s*(-?\d{1,20}) ns")
-_COMMAS = re.compile(r"\s*,\s*(-?\d{1,20})\s*,\s*(-?\d{1,20})\s*(?:,.*)?")
-_NAMED = re.compile(r"(?:REC: )?\s*([A-Za-z]\w*(?:\.[\w+]+)+)\s+- (\S[^:,]*?)\s*(?=[:,])(.*)")
-_UNNAMED = re.compile(r"\s*([A-Za-z][^:]{0,120}?)\s*:(.*)")
+_NAMED = re.compile(r"(?:REC: )?([A-Za-z]\w*(?:\.[\w+]+)+)\s+- (\S.*)")
+_FIGURES = (  # after the name: description, cycles, nanoseconds; as text and as CSV
+    re.compile(r"([^:]{0,200}):\s*(-?\d{1,20}) cycles ,\s*(-?\d{1,20}) ns.*"),
+    re.compile(r"([^:]{0,200}?),\s*(-?\d{1,20})\s*,\s*(-?\d{1,20})\s*(?:,.*)?"),
+)
+_UNNAMED = re.compile(r"([A-Za-z][^:]{0,120}):(.*)")
 _MHZ = re.compile(r"Clock frequency:\s*(\d{1,6}) MHz")
 _END = "PROJECT EXECUTION"
 _STATISTIC = re.compile(r"(.+)\.(min|max|avg|stddev)")
@@ -34,7 +37,7 @@ _CAPTIONS = {"canaries": "canar", "objcore": "object core", "userspace": "usersp
 def detect(head: bytes, _filename: str) -> int:
     if b" cycles ," in head and b" ns" in head:
         return 92
-    if re.search(rb"^\s*[a-z]+(?:\.[\w+]+)+ +- [^,\n]{1,200},\d+,\d+,", head, re.M):
+    if re.search(rb"^[ \t]*[a-z]+(?:\.[\w+]+)+ +- [^,\n]{1,200},\d+,\d+,", head, re.M):
         return 90
     if b"START - Time Measurement" in head:
         return 80
@@ -63,7 +66,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
     for at, line in foreign.lines():
         if _END in line:
             _end(into, block)
-        elif not _row(into, block, line, at):
+        elif not _row(into, block, line.strip(), at):
             _caption(block, line)
     _end(into, block)
     return into.finish(NAME)
@@ -74,12 +77,12 @@ def _row(into: Collector, block: _Block, line: str, at: int) -> bool:
     match = _NAMED.fullmatch(line)
     if match:
         _begin(block)
-        return _named(into, block, match[1], match[2], match[3], at)
+        return _named(into, block, match[1], match[2], at)
     match = _UNNAMED.fullmatch(line)
     figures = _NUMBERS.match(match[2]) if match else None
     if match and figures:
         _begin(block)
-        contract = Contract(f"zephyr.{slug(match[1])}", match[1], correction=UNKNOWN)
+        contract = Contract(f"zephyr.{slug(match[1])}", match[1].strip(), correction=UNKNOWN)
         _add(into, block, contract, float(figures[1]), float(figures[2]), at)
         return True
     if re.search(r"\d cycles|\bcycles ,", line):
@@ -87,20 +90,20 @@ def _row(into: Collector, block: _Block, line: str, at: int) -> bool:
     return False
 
 
-def _named(into: Collector, block: _Block, key: str, title: str, rest: str, at: int) -> bool:
-    figures = _NUMBERS.match(rest[1:]) if rest[:1] == ":" else _COMMAS.fullmatch(rest)
+def _named(into: Collector, block: _Block, key: str, rest: str, at: int) -> bool:
+    figures = next((match for pattern in _FIGURES if (match := pattern.fullmatch(rest))), None)
+    title = (figures[1] if figures else re.split("[:,]", rest)[0]).strip()[:200]
     statistic = _STATISTIC.fullmatch(key)
     if figures and statistic:
         gathered = block.gathered.setdefault(statistic[1], (at, title, {}))[2]
-        value = block.scale.value(float(figures[1]), float(figures[2]))
-        gathered[_FIELDS[statistic[2]]] = value
+        gathered[_FIELDS[statistic[2]]] = block.scale.value(float(figures[2]), float(figures[3]))
     elif figures:
-        _add(into, block, latency_contract(key, title), float(figures[1]), float(figures[2]), at)
+        _add(into, block, latency_contract(key, title), float(figures[2]), float(figures[3]), at)
     elif "FAIL" in rest.upper():
-        summary = Summary(0, status="failed", note=rest.strip(" :,")[:120])
-        _figure(into, block, latency_contract(key, title), summary, at)
+        note = " ".join(re.sub(r"[:,]", " ", rest).split())[:120]
+        _figure(into, block, latency_contract(key, title), Summary(0, status="failed", note=note), at)
     else:
-        into.unread(f"{key} - {title}{rest}", at)
+        into.unread(f"{key} - {rest}", at)
     return True
 
 

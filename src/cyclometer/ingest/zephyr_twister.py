@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract, Summary
+from cyclometer.errors import BadFile
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, slug, whole
 from cyclometer.ingest.reading import Foreign, json_value
 from cyclometer.ingest.zephyr_keys import SUBTRACTED, Scale, latency_contract, scale
@@ -34,12 +35,21 @@ def detect(head: bytes, _filename: str) -> int:
 
 def parse(foreign: Foreign, settings: Settings) -> Parsed:
     into = Collector(foreign, settings)
-    if foreign.text.lstrip().startswith("{"):
+    is_json = foreign.text.lstrip().startswith("{")
+    if is_json:
         _read_json(into)
     else:
-        for record in csv.DictReader(line for _, line in foreign.lines()):
-            _read_record(into, record, scale(settings), {}, 0)
-    return into.finish(NAME)
+        _read_csv(into)
+    return into.finish(NAME, by_lines=not is_json)
+
+
+def _read_csv(into: Collector) -> None:
+    its = scale(into.settings)
+    try:
+        for record in csv.DictReader(line for _, line in into.foreign.lines()):
+            _read_record(into, record, its, {}, 0)
+    except csv.Error as error:
+        raise BadFile(f"{into.foreign.name} is not valid CSV ({error}); check its quotes") from None
 
 
 def _read_json(into: Collector) -> None:

@@ -89,6 +89,8 @@ def _take(benchmark: _Benchmark, kind: str, cells: list[str], its: Scale) -> boo
 
 def _flush(into: Collector, benchmarks: dict[tuple[str, str], _Benchmark], its: Scale, run: int) -> None:
     for (suite, name), benchmark in benchmarks.items():
+        if not benchmark.fields and not benchmark.extra:
+            continue
         key = f"{slug(suite)}.{'.'.join(slug(part) for part in name.split('.'))}"
         contract = Contract(key, f"{suite}: {name}", correction=SUBTRACTED)
         summary = Summary(0, status=benchmark.status, extra=benchmark.extra, **benchmark.fields)

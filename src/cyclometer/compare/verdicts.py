@@ -205,7 +205,9 @@ def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:
 
 def _change(pair: Pair, level: float, typical: bool = False) -> Change:
     values = [[(r.typical if typical else r.quiet).value for r in e.runs] for e in _both(pair)]
-    return statistics.change(values[0], values[1], level)
+    # Whole numbers are counts of a clock: runs that agree to the digit are still known to no better than a half.
+    resolution = 1.0 if all(value.is_integer() for of_side in values for value in of_side) else 0.0
+    return statistics.change(values[0], values[1], level, resolution)
 
 
 def _judged(pair: Pair, change: Change, p: float, options: Options) -> Finding:

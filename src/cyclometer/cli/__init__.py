@@ -16,6 +16,8 @@ from cyclometer.errors import FAILED, CyclometerError
 COMMANDS = {
     "run": "cyclometer.cli.run",
     "show": "cyclometer.cli.show",
+    "ingest": "cyclometer.cli.ingest",
+    "lint": "cyclometer.cli.lint",
     "compare": "cyclometer.cli.compare",
     "gate": "cyclometer.cli.gate",
     "list": "cyclometer.cli.list",

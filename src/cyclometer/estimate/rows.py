@@ -183,10 +183,24 @@ def _accumulated(samples: Samples, good: NDArray[np.intp], level: float, exact: 
     A, N, run = samples.value[good], samples.turns[good].astype(np.float64), samples.run[good]
     fit = _fixed_cost(A, N, run, level)
     if exact and fit is not None:
-        fit = replace(fit, b=round(fit.b, _EXACT_DIGITS), c=round(fit.c, _EXACT_DIGITS))
+        fit = _exact_fit(fit)
     fixed = fit.c if fit is not None and np.all(fit.c < A) else 0.0
     runs = _by_run(run, (A - fixed) / N, level)
     return _combined(runs, level, fit)
+
+
+def _exact_fit(fit: marginal.MarginalFit) -> marginal.MarginalFit:
+    """The same line without what floating point left on it."""
+    b, c = round(fit.b, _EXACT_DIGITS), round(fit.c, _EXACT_DIGITS)
+    half_b, half_c = round(fit.b_interval.half_width, _EXACT_DIGITS), round(fit.c_interval.half_width, _EXACT_DIGITS)
+    level = fit.b_interval.level
+    return replace(
+        fit,
+        b=b,
+        c=c,
+        b_interval=Interval(b - half_b, b + half_b, level),
+        c_interval=Interval(c - half_c, c + half_c, level),
+    )
 
 
 def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float) -> marginal.MarginalFit | None:

@@ -22,6 +22,7 @@ class Ended:
 
     console: bytes
     why: str
+    done: bool = False  # the `end` record came
 
 
 def read_console(command: Sequence[str], bound_s: float) -> Ended:
@@ -39,11 +40,11 @@ def read_console(command: Sequence[str], bound_s: float) -> Ended:
         process.stdout.close()
 
 
-def _read(file: int, deadline: float, bound_s: float) -> Ended:
+def _read(file: int, deadline_s: float, bound_s: float) -> Ended:
     console = bytearray()
     ended_at: int | None = None
     while True:
-        left_s = deadline - time.monotonic()
+        left_s = deadline_s - time.monotonic()
         ready, _, _ = select.select([file], [], [], max(left_s, 0))
         if not ready:
             silent = "was silent" if not console else "had not finished"
@@ -56,6 +57,6 @@ def _read(file: int, deadline: float, bound_s: float) -> Ended:
         if ended_at is None and (found := console.find(_END, max(0, before - _TAIL_BYTES))) >= 0:
             ended_at = found
         if ended_at is not None and console.find(b"\n", ended_at) >= 0:
-            return Ended(bytes(console), "said that it was done")
+            return Ended(bytes(console), "said that it was done", done=True)
         if len(console) > CONSOLE_MAX_BYTES:
             return Ended(bytes(console), f"printed more than {CONSOLE_MAX_BYTES >> 20} MiB")

@@ -23,13 +23,10 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
     """
     from cyclometer.targets import registry
 
-    targets = registry.targets()
-    if target is not None and target not in targets:
-        raise UsageError(f"there is no target {target!r}; there are {', '.join(sorted(targets))}")
+    targets = registry.targets() if target is None else {target: registry.target(target)}
     circles = [
         (name, contract)
         for name, one in targets.items()
-        if target in (None, name)
         for contract in one.circles()[1]
         if fnmatch.fnmatchcase(contract.key, pattern)
     ]

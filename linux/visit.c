@@ -59,6 +59,7 @@ void visit_prepare(struct cyc_writer *writer)
     state = shared_alloc(sizeof *state);
     state->writer = *writer;
     outcomes = &state->outcomes;
+    prctl(PR_SET_CHILD_SUBREAPER, 1); // peers that outlive their visit are ours to bury
 }
 
 struct cyc_writer *visit_writer(void)

@@ -1,20 +1,99 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One estimate's samples, and names that tell estimates apart: what printers, exporters and charts share."""
+"""One estimate with its samples, and names that tell estimates apart: what printers, exporters and charts share."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from cyclometer.bundle.model import Bundle
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclometer.bundle.model import Bundle, Samples
 from cyclometer.estimate.rows import Estimate
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tests:
+    """Measured tests of one circle, in order of runs and then of arrival; all arrays of one length."""
+
+    run: NDArray[np.int32]
+    test: NDArray[np.int32]
+    turns: NDArray[np.int64]
+    value: FloatArray  # A: of the whole test, as measured
+    latency: FloatArray  # of a turn, less the fixed cost or the overhead of the reading, as the estimate takes it
+    good: NDArray[np.bool_]  # not set aside
+
+    def __len__(self) -> int:
+        return len(self.run)
+
+    def runs(self) -> list[int]:
+        """Numbers of the runs, in their order."""
+        return [int(run) for run in np.unique(self.run)]
+
+    def of(self, mask: NDArray[np.bool_]) -> Tests:
+        """The tests that `mask` picks."""
+        return Tests(
+            self.run[mask], self.test[mask], self.turns[mask], self.value[mask], self.latency[mask], self.good[mask]
+        )
+
+
+@dataclass(frozen=True)
+class Circle:
+    """An estimate, the tests it rests on, its passes from cold to hot, and the label of the side it stands for."""
+
+    estimate: Estimate
+    tests: Tests
+    passes: Tests
+    label: str = ""
+
+    @property
+    def unit(self) -> str:
+        return self.estimate.clock.unit
+
+
+def circles(bundle: Bundle, found: Sequence[Estimate], label: str = "") -> list[Circle]:
+    """Every estimate of `found` with its samples out of `bundle`."""
+    samples = bundle.samples
+    measured = np.flatnonzero(samples.kind == 0)
+    order = measured[np.lexsort((samples.run[measured], samples.row[measured]))]
+    ends = np.searchsorted(samples.row[order], np.arange(len(bundle.identity.rows) + 1))
+    rows = [order[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+    none = np.zeros(0, np.intp)
+    result = []
+    for e in found:
+        passes = _row(bundle, e, "passes")
+        tests = _tests(samples, rows[row_of(bundle, e)], e)
+        result.append(Circle(e, tests, _tests(samples, none if passes is None else rows[passes], None), label))
+    return result
 
 
 def row_of(bundle: Bundle, e: Estimate) -> int:
     """Index of the bundle's row that `e` was estimated from."""
-    wanted = (e.contract, e.configuration, e.clock, e.method)
+    row = _row(bundle, e, e.method)
+    assert row is not None  # for every estimate comes from a row
+    return row
+
+
+def _row(bundle: Bundle, e: Estimate, method: str) -> int | None:
+    wanted = (e.contract.key, e.configuration, e.clock.name, method)
     rows = bundle.identity.rows
-    return next(i for i, r in enumerate(rows) if (r.contract, r.configuration, r.clock, r.method) == wanted)
+    same = (i for i, r in enumerate(rows) if (r.contract.key, r.configuration, r.clock.name, r.method) == wanted)
+    return next(same, None)
+
+
+def _tests(samples: Samples, rows: NDArray[np.intp], e: Estimate | None) -> Tests:
+    """The samples at `rows`; without an estimate nothing is subtracted."""
+    value, turns, good = samples.value[rows], samples.turns[rows], samples.tags[rows] == 0
+    subtracted = 0.0
+    if e is not None and e.tails is not None:
+        subtracted = e.tails.overhead.value
+    elif e is not None and e.fixed_cost is not None and np.all(e.fixed_cost.c < value[good]):
+        subtracted = e.fixed_cost.c
+    return Tests(samples.run[rows], samples.test[rows], turns, value, (value - subtracted) / turns, good)
 
 
 def names(found: Sequence[Estimate]) -> list[str]:

@@ -6,7 +6,7 @@ BIN := .venv/bin
 FAST := not slow and not e2e
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup setup-all test test-fast lint format bench mutate doctor clean
+.PHONY: help run setup setup-all test test-fast lint format catalogue bench mutate doctor clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -45,6 +45,9 @@ lint: setup-all ## ruff, mypy --strict and the one-rule checks of tools/
 format: setup-all ## rewrite the Python files in one style
 	$(BIN)/ruff check --quiet --fix .
 	$(BIN)/ruff format .
+
+catalogue: setup ## write docs/catalogue.md anew from the circles' contracts
+	$(BIN)/python tools/catalogue.py
 
 bench: setup-all ## rig cost, suite time, spread between runs, beside other tools on this machine
 	$(BIN)/python tools/bench.py

@@ -49,11 +49,15 @@ class Row(msgspec.Struct, frozen=True):
 class Summary(msgspec.Struct, frozen=True):
     """Statistics that a foreign tool printed for `row`, run by run; None where it printed none.
 
-    `status`: ok, failed or inconclusive, as the tool said. `quantiles`: probability as text ("0.99") -> value.
+    They describe values as `Samples` holds them: a whole test's where a test has more than one turn.
+    `run` is -1 for a figure over all runs. `visit` and `group` are -1 unless the figure is of one visit
+    (a foreign suite's iteration) or one group alone. `status`: ok, failed or inconclusive, as the tool said. `quantiles`: probability as text ("0.99") -> value.
     """
 
     row: int
     run: int = 0
+    visit: int = -1
+    group: int = -1
     n: int | None = None
     mean: float | None = None
     sd: float | None = None

@@ -15,6 +15,8 @@ from cyclometer.errors import FAILED, CyclometerError
 COMMANDS = {
     "run": "cyclometer.cli.run",
     "show": "cyclometer.cli.show",
+    "compare": "cyclometer.cli.compare",
+    "gate": "cyclometer.cli.gate",
     "list": "cyclometer.cli.list",
     "doctor": "cyclometer.cli.doctor",
     "export": "cyclometer.cli.export",

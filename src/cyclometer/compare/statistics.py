@@ -80,7 +80,20 @@ def change(before: ArrayLike, after: ArrayLike, level: float = 0.95) -> Change:
     if min(side.size for side in logs) < 2:
         return Change(difference, math.inf, 0.0, Interval(-math.inf, math.inf, level), 1.0)
     error, df = _welch([float(side.var(ddof=1)) for side in logs], [side.size for side in logs])
-    return Change(difference, error, df, student(difference, error, df, level), _two_sided(difference, error, df))
+    p = _two_sided(difference, error, df) if error else _by_relabelling(difference, logs[0].size, logs[1].size)
+    return Change(difference, error, df, student(difference, error, df, level), p)
+
+
+def within(before: tuple[float, Interval], after: tuple[float, Interval]) -> Interval:
+    """Interval of (after - before) / before from one value and interval a side (Donner & Zou 2012, MOVER on logs).
+
+    It speaks about the runs the intervals speak about; an end is open (-1, infinity) where an interval is, or holds 0.
+    """
+    (b, of_b), (a, of_a) = before, after
+    ends = (_log(of_b.low / b), _log(of_b.high / b), _log(of_a.low / a), _log(of_a.high / a))
+    log_ratio = math.log(a / b)
+    low, high = log_ratio - math.hypot(ends[2], ends[1]), log_ratio + math.hypot(ends[3], ends[0])
+    return Interval(math.expm1(low), math.expm1(high), of_b.level)
 
 
 def adjust(p: ArrayLike) -> FloatArray:
@@ -120,6 +133,39 @@ def decide(row: Change, runs: tuple[int, int], margin: float = MARGIN, adjusted_
     )
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Further runs a side that would decide a row, and the smallest change that so many would find."""
+
+    more_runs: int
+    minimum_detectable: float
+
+
+def plan(
+    log_ratio: float, variances: tuple[float, float], runs: tuple[int, int], level: float = 0.95, margin: float = MARGIN
+) -> Plan | None:
+    """What would decide a row whose runs are too few to show their own spread; None when out of reach.
+
+    Args:
+        log_ratio: log(after / before) as it looks now.
+        variances: of a run's log estimate on either side, as known from elsewhere.
+        runs: runs of the two sides so far.
+    """
+    edge, size = math.log1p(margin), abs(log_ratio)
+    added = np.arange(1, MOST_RUNS + 1)
+    parts = np.stack([variance / (count + added) for variance, count in zip(variances, runs, strict=True)])
+    error = np.sqrt(parts.sum(axis=0))
+    freedom = (parts**2 / np.stack([count + added - 1 for count in runs])).sum(axis=0)
+    df = np.divide(error**4, freedom, out=np.full(added.size, sum(runs) - 2.0) + 2 * added, where=freedom > 0)
+    half_width = stats.t.isf((1 - level) / 2, df) * error
+    enough = np.flatnonzero(half_width < (edge - size if size < edge else size))
+    if not enough.size:
+        return None
+    first = enough[0]
+    detectable = max(half_width[first], edge) + stats.t.ppf(POWER, df[first]) * error[first]
+    return Plan(int(added[first]), math.expm1(float(detectable)))
+
+
 def equivalence_p(row: Change, margin: float = MARGIN) -> float:
     """p of the two one-sided tests (Schuirmann 1987) that the change lies outside the margin."""
     if not math.isfinite(row.standard_error):
@@ -145,6 +191,10 @@ def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tup
     if abs(fraction) <= floor:
         return fraction, "equivalent"
     return fraction, "regressed" if fraction > 0 else "improved"
+
+
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else -math.inf
 
 
 def _logs(values: ArrayLike, name: str) -> FloatArray:
@@ -175,9 +225,13 @@ def _welch(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, flo
 
 
 def _two_sided(difference: float, error: float, df: float) -> float:
-    if not error:
-        return 0.0 if difference else 1.0
     return float(2 * stats.t.sf(abs(difference) / error, df))
+
+
+def _by_relabelling(difference: float, before: int, after: int) -> float:
+    """p where the runs of a side do not differ at all, as on a coarse clock: their spread is then below its steps, not
+    zero, and all that is left is how seldom chance would part the runs so well (Fisher's permutation test)."""
+    return min(1.0, 2 / math.comb(before + after, before)) if difference else 1.0
 
 
 def _minimum_detectable(row: Change, edge: float) -> float:

@@ -12,9 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.bundle.model import MISSING, TAGS, Bundle, Clock, Contract, Problem, Row, Samples, tag_bit
+from cyclometer.bundle.model import (
+    MISSING,
+    TAGS,
+    Bundle,
+    Clock,
+    Contract,
+    Flow,
+    Problem,
+    Row,
+    Samples,
+    Summary,
+    tag_bit,
+)
 from cyclometer.errors import MeasurementFailed
-from cyclometer.estimate import direct, levels, marginal, regimes, steady
+from cyclometer.estimate import direct, levels, marginal, regimes, reported, steady
 from cyclometer.estimate.interval import Interval
 from cyclometer.units import to_ns
 
@@ -59,6 +71,10 @@ class Estimate:
     sigma_turn: float | None = None  # sigma_P of design 6.1, None where independence is refuted
     sigma_reason: str = ""  # why there is no sigma_turn
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
+    failed: bool = False  # not valid for another reason than a broken contract
+    assumption: str = ""  # what the interval of a foreign tool's printed figures takes for granted
+    flow: Flow | None = None
+    row: int = -1  # index of its main row in the bundle; -1 where it is of several bundles
 
     @property
     def steadiness(self) -> str:
@@ -74,9 +90,14 @@ class Estimate:
 def estimates(bundle: Bundle, level: float = 0.95) -> list[Estimate]:
     """One estimate per circle, configuration and clock, in the bundle's order. Proofs and passes join their circle."""
     found = []
+    printed: dict[int, list[Summary]] = {}
+    for one in bundle.identity.summaries:
+        printed.setdefault(one.row, []).append(one)
     for members in _circles(bundle.identity.rows):
         main = _main(bundle.identity.rows, members)
-        if main is not None:
+        if main is not None and main in printed and not len(picked(bundle.samples, main)):
+            found.append(_reported(bundle, main, printed[main], level))
+        elif main is not None:
             found.append(_estimate(bundle, main, members, level))
     return found
 
@@ -88,16 +109,23 @@ def picked(samples: Samples, row: int, kind: int = 0, untagged: bool = False) ->
 
 
 def _circles(rows: Sequence[Row]) -> list[list[int]]:
-    """Row indices that belong to one circle in one configuration on one clock."""
-    groups: dict[tuple[str, str, str], list[int]] = {}
+    """Row indices that belong to one circle in one configuration on one clock.
+
+    A second row of one method (another flow, another interval under one name) is a circle of its own, and so are
+    figures that a foreign tool only reported.
+    """
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    seen: Counter[tuple[Any, ...]] = Counter()
     for index, row in enumerate(rows):
-        groups.setdefault((row.contract.key, repr(sorted(row.configuration.items())), row.clock.name), []).append(index)
+        circle = (row.contract.key, repr(sorted(row.configuration.items())), row.clock.name, row.method == "reported")
+        groups.setdefault((circle, seen[circle, row.method]), []).append(index)
+        seen[circle, row.method] += 1
     return list(groups.values())
 
 
 def _main(rows: Sequence[Row], members: Sequence[int]) -> int | None:
     """The row that carries the latency: accumulated before direct before passes; a proof alone carries none."""
-    for method in ("accumulated", "direct", "passes", "proof"):
+    for method in ("accumulated", "direct", "passes", "reported", "proof"):
         for index in members:
             if rows[index].method == method:
                 return index
@@ -108,7 +136,8 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -
     row, samples = bundle.identity.rows[main], bundle.samples
     everything = picked(samples, main)
     good = everything[samples.tags[everything] == 0]
-    reason = _invalid(bundle, members) or _failed(bundle.identity.problems, row.contract.key)
+    broken = _invalid(bundle, members)
+    reason = broken or _failed(bundle.identity.problems, row.contract.key)
     method = _accumulated if row.method == "accumulated" else _direct
     parts = method(samples, good, level) if len(good) and row.method != "proof" else _Parts()
     if parts.quiet is None and not reason:
@@ -118,7 +147,23 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -
         quiet=parts.quiet, typical=parts.typical, runs=parts.runs, tests=len(good),
         set_aside=_set_aside(samples, everything), valid=not reason, reason=reason, fixed_cost=parts.fixed_cost,
         tails=parts.tails, cold=_cold(bundle, members), unproven=_unproven(bundle, members),
+        failed=bool(reason) and not broken, flow=row.flow, row=main,
         **_steadiness(samples, good, row.method),
+    )  # fmt: skip
+
+
+def _reported(bundle: Bundle, main: int, printed: list[Summary], level: float) -> Estimate:
+    """A row of printed figures alone: the foreign tool's word is all there is, quiet and typical are one."""
+    row = bundle.identity.rows[main]
+    known = reported.estimate(printed, row.flow, level)
+    runs = tuple(RunEstimate(run, figure, figure) for run, figure in known.runs)
+    value = levels.combine([r.quiet.value for r in runs], [r.quiet.interval for r in runs], level) if runs else None
+    reason = known.failed or ("" if runs else "neither a mean nor a median was printed")
+    return Estimate(
+        contract=row.contract, configuration=row.configuration, clock=row.clock, method=row.method, better=row.better,
+        quiet=value, typical=value, runs=runs, tests=sum(r.quiet.tests for r in runs), set_aside={}, valid=not reason,
+        reason=reason, failed=bool(reason), assumption=known.assumption, flow=row.flow, row=main,
+        sigma_reason="no samples",
     )  # fmt: skip
 
 

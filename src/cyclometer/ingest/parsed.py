@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a parser gives back, the settings it gets, and how parsed files become one bundle.
+
+A parser module has NAME, DESCRIPTION, `detect(head: bytes, filename: str) -> int` (0: not mine, 100: certain) and
+`parse(foreign: Foreign, settings: Settings) -> Parsed`. It fills a `Collector` and returns what its `finish` gives.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclometer.bundle.model import (
+    SCHEMA,
+    Bundle,
+    Clock,
+    Contract,
+    Flow,
+    Identity,
+    Problem,
+    Row,
+    Samples,
+    Source,
+    Summary,
+    no_samples,
+)
+from cyclometer.errors import BadFile, NothingMeasured, UsageError
+from cyclometer.ingest.reading import Foreign
+from cyclometer.units import UNITS
+
+MAX_FIGURES = 200_000
+MAX_PROBLEMS = 1_000
+MAX_VALUES = 5_000_000  # raw values a file may list
+
+SETTINGS = {
+    "hz": "rate of the clock, for example 120e6",
+    "clock": "name of the clock, for example PMCCNTR",
+    "unit": f"unit of the clock: {', '.join(UNITS)}",
+    "board": "the machine, for example qemu_cortex_a53",
+    "kernel": "kernel version; of a history it selects the runs of this kernel",
+    "configuration": "a name for how the kernel was built",
+    "config.OPTION": "the value of one build option, for example config.mcs=on",
+    "icount_shift": "QEMU's -icount shift: nanoseconds become instructions",
+    "encoding": "encoding of the file, if it is not UTF-8",
+    "title": "title of the bundle",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user said about the files with --set NAME=VALUE; names are those of SETTINGS."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.values:
+            if name not in SETTINGS and not name.startswith("config."):
+                raise UsageError(f"--set {name}: no such setting; there are {', '.join(SETTINGS)}")
+        if self.text("unit") and self.text("unit") not in UNITS:
+            raise UsageError(f"--set unit={self.text('unit')}: a unit is one of {', '.join(UNITS)}")
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.values.get(name, default)
+
+    def number(self, name: str) -> float | None:
+        """The setting as a finite number, None if it was not given; UsageError if it is no number."""
+        if name not in self.values:
+            return None
+        value = number(self.values[name])
+        if value is None or value < 0:
+            raise UsageError(f"--set {name}={self.values[name]}: give a number, {SETTINGS[name]}")
+        return value
+
+    def configuration(self) -> dict[str, str]:
+        """Build options given by hand; they go over those that a parser found."""
+        options = {name[7:]: value for name, value in self.values.items() if name.startswith("config.")}
+        return ({"configuration": self.values["configuration"]} if "configuration" in self.values else {}) | options
+
+    def clock(self, name: str, unit: str, hz: float = 0.0, exact: bool = False) -> Clock:
+        """A parser's clock, with what was set by hand in its place."""
+        hz_set = self.number("hz")
+        return Clock(self.text("clock", name), self.text("unit", unit), hz if hz_set is None else hz_set, exact)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One circle's outcome in one run: statistics as printed, raw values, or both.
+
+    `values` are whole tests, shape (n,); `turns` and `groups` are one number or one a value.
+    """
+
+    row: Row
+    run: int
+    visit: int
+    summary: Summary | None
+    values: NDArray[np.float64]
+    turns: int | NDArray[np.int64]
+    groups: int | NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """One file's content. Runs count from 0; `runs[k]` is what is known of run k (time, commit ...)."""
+
+    tool: str
+    figures: tuple[Figure, ...]
+    problems: tuple[Problem, ...]
+    target: str
+    environment: dict[str, Any]
+    runs: tuple[dict[str, str], ...]
+    title: str
+
+
+NO_VALUES: NDArray[np.float64] = np.empty(0)
+
+
+@dataclass
+class Collector:
+    """Gathers a file's figures and problems, within MAX_FIGURES, MAX_VALUES and MAX_PROBLEMS."""
+
+    foreign: Foreign
+    settings: Settings
+    figures: list[Figure] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    unlisted: int = 0
+    listed_values: int = 0
+    runs: dict[int, dict[str, str]] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
+
+    def figure(
+        self,
+        contract: Contract,
+        clock: Clock,
+        method: str = "reported",
+        *,
+        line: int = 0,
+        name: str = "",
+        configuration: Mapping[str, str] | None = None,
+        flow: Flow | None = None,
+        better: str = "lower",
+        run: int = 0,
+        visit: int = -1,
+        summary: Summary | None = None,
+        values: NDArray[np.float64] = NO_VALUES,
+        turns: int | NDArray[np.int64] = 1,
+        groups: int | NDArray[np.int32] = -1,
+    ) -> None:
+        """Add one figure; BadFile if the file holds more than can be a result."""
+        if len(self.figures) >= MAX_FIGURES:
+            raise BadFile(f"{self.foreign.name} holds more than {MAX_FIGURES} figures; split it")
+        source = Source(self.foreign.name, line, name[:200])
+        options = dict(configuration or {}) | self.settings.configuration()
+        row = Row(contract, clock, method, options, flow, better, source)
+        if summary is not None:
+            summary = msgspec.structs.replace(summary, run=run, visit=visit, source=source)
+        self.figures.append(Figure(row, run, visit, summary, values, turns, groups))
+
+    def count_values(self, count: int) -> None:
+        """Say that this many more raw values are kept; BadFile over MAX_VALUES."""
+        self.listed_values += count
+        if self.listed_values > MAX_VALUES:
+            raise BadFile(f"{self.foreign.name} lists more than {MAX_VALUES} values; split it")
+
+    def problem(self, kind: str, what: str, line: int = 0) -> None:
+        """Note something the reader must know; after MAX_PROBLEMS only their number is kept."""
+        if len(self.problems) >= MAX_PROBLEMS:
+            self.unlisted += 1
+            return
+        where = f"{self.foreign.name} line {line}" if line else self.foreign.name
+        self.problems.append(Problem(what, where, kind))
+
+    def unread(self, text: str, line: int) -> None:
+        """A line that looks like data and was not understood."""
+        self.problem("unread", f"not understood: {text.strip()[:120]}", line)
+
+    def finish(self, tool: str, *, target: str = "", title: str = "", by_lines: bool = True) -> Parsed:
+        """The parsed file; BadFile if nothing in it was understood. `by_lines`: long lines were passed over."""
+        if not self.figures:
+            raise BadFile(
+                f"{self.foreign.name} holds no result that the {tool} format knows; name another with --format"
+            )
+        for line in self.foreign.long_lines() if by_lines else ():
+            self.problem("unread", "the line is too long for this format and was not read", line)
+        problems = tuple(self.problems)
+        if self.unlisted:
+            problems += (Problem(f"{self.unlisted} more like these are not listed", self.foreign.name, "note"),)
+        runs = tuple(self.runs.get(run, {}) for run in range(max((f.run + 1 for f in self.figures), default=1)))
+        return Parsed(
+            tool, tuple(self.figures), problems, self.settings.text("board", target), self.environment, runs, title
+        )
+
+
+def number(value: object) -> float | None:
+    """A finite float from a JSON value or a printed figure such as `1,234.5`; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str):
+        value = value.strip()
+        if not value or len(value) > 40 or not value.isascii() or "_" in value:
+            return None
+        value = value.replace(",", "")
+    try:
+        result = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return result if math.isfinite(result) else None
+
+
+def whole(value: object) -> int | None:
+    """`number` as an integer; None where it is not one, or beyond 64 bits."""
+    result = number(value)
+    return int(result) if result is not None and result == int(result) and abs(result) < 2**63 else None
+
+
+def slug(text: str) -> str:
+    """A free name as one part of a key: lower case, words joined by `_`."""
+    words = "".join(c if c.isascii() and c.isalnum() else " " for c in text.lower()).split()
+    return "_".join(words)[:80] or "unnamed"
+
+
+def assemble(files: Iterable[tuple[Foreign, Parsed]], settings: Settings) -> tuple[Bundle, dict[str, bytes]]:
+    """One bundle of all files, and the raw files to keep in it: name in the bundle -> bytes.
+
+    Files of one tool are runs of the same rows, in the order given. Rows are the same when contract, clock, method,
+    configuration and flow are.
+    """
+    rows: dict[bytes, tuple[int, Row]] = {}
+    summaries: list[Summary] = []
+    parts: list[tuple[int, int, Figure]] = []
+    problems: list[Problem] = []
+    notes: list[dict[str, Any]] = []
+    raw: dict[str, bytes] = {}
+    next_run: dict[str, int] = {}
+    targets: dict[str, str] = {}
+    titles: dict[str, None] = {}
+    for foreign, parsed in files:
+        name = _fresh_name(foreign.name, raw)
+        raw[f"raw/{name}"] = foreign.data
+        first = next_run.get(parsed.tool, 0)
+        next_run[parsed.tool] = first + len(parsed.runs)
+        notes.append(
+            {"file": name, "tool": parsed.tool, "first_run": first, "runs": list(parsed.runs)} | parsed.environment
+        )
+        problems += parsed.problems
+        if parsed.target:
+            targets.setdefault(parsed.target, name)
+        titles[parsed.title] = None
+        for figure in parsed.figures:
+            row = _keep_source(figure.row, foreign.name, name)
+            index = rows.setdefault(_row_identity(row), (len(rows), row))[0]
+            if figure.summary is not None:
+                run = first + figure.run if figure.run >= 0 else -1
+                source = row.source if figure.summary.source else None
+                summaries.append(msgspec.structs.replace(figure.summary, row=index, run=run, source=source))
+            if len(figure.values):
+                parts.append((index, first + figure.run, figure))
+    if not rows:
+        raise NothingMeasured("no file holds a result; give at least one")
+    if len(targets) > 1:
+        (one, file), (other, other_file) = list(targets.items())[:2]
+        raise UsageError(f"{file} is of {one} and {other_file} of {other}; make a bundle of each, or --set board=NAME")
+    identity = Identity(
+        schema=SCHEMA,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        target=next(iter(targets), "unknown"),
+        rows=tuple(row for _, row in rows.values()),
+        summaries=tuple(summaries),
+        problems=tuple(problems),
+        environment={"ingested": notes, "settings": dict(settings.values)},
+        plan={"runs": max(next_run.values())},
+        title=settings.text("title", next(iter(titles)) if len(titles) == 1 else ""),
+        tool=" + ".join(next_run),
+        files={name: hashlib.sha256(data).hexdigest() for name, data in raw.items()},
+    )
+    return Bundle(identity, _samples(parts)), raw
+
+
+def _row_identity(row: Row) -> bytes:
+    return msgspec.json.encode(
+        (row.contract, row.clock, row.method, sorted(row.configuration.items()), row.flow, row.better)
+    )
+
+
+def _keep_source(row: Row, name: str, kept: str) -> Row:
+    if name == kept or row.source is None:
+        return row
+    return msgspec.structs.replace(row, source=msgspec.structs.replace(row.source, file=kept))
+
+
+def _fresh_name(name: str, taken: Mapping[str, bytes]) -> str:
+    """`name` as a plain file name that no kept file has: no separators, no leading dot, printable ASCII."""
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-+") else "_" for c in name)[-100:].lstrip("._-+")
+    safe = safe or "file"
+    stem, dot, suffix = safe.rpartition(".")
+    stem, ending = (stem, dot + suffix) if stem else (safe, "")
+    fresh, count = safe, 1
+    while f"raw/{fresh}" in taken:
+        count += 1
+        fresh = f"{stem}-{count}{ending}"
+    return fresh
+
+
+def _samples(parts: list[tuple[int, int, Figure]]) -> Samples:
+    """Figures' values behind each other, in order."""
+    if not parts:
+        return no_samples()
+    lengths = np.array([len(figure.values) for _, _, figure in parts])
+    total = int(lengths.sum())
+    starts = np.cumsum(lengths) - lengths
+
+    def spread(values: Iterable[int]) -> NDArray[np.int32]:
+        return np.repeat(np.fromiter(values, np.int32, len(parts)), lengths)
+
+    def joined(values: Iterable[int | NDArray[Any]], dtype: type) -> NDArray[Any]:
+        listed = list(values)
+        if all(isinstance(value, int) for value in listed):
+            return np.repeat(np.array(listed, dtype), lengths)
+        pairs = zip(listed, lengths, strict=True)
+        return np.concatenate([np.broadcast_to(np.asarray(value, dtype), (int(n),)) for value, n in pairs])
+
+    return Samples(
+        row=spread(row for row, _, _ in parts),
+        run=spread(run for _, run, _ in parts),
+        visit=spread(figure.visit for _, _, figure in parts),
+        group=joined((figure.groups for _, _, figure in parts), np.int32),
+        test=(np.arange(total) - np.repeat(starts, lengths)).astype(np.int32),
+        turns=joined((figure.turns for _, _, figure in parts), np.int64),
+        value=np.concatenate([figure.values for _, _, figure in parts]),
+        at=np.full(total, -1, np.int64),
+        tags=np.zeros(total, np.int32),
+        kind=np.zeros(total, np.int8),
+    )

@@ -29,7 +29,7 @@ class _Lazy(click.RichGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return list(COMMANDS)
+        return [*COMMANDS]  # not list(): once `cyclometer list` is imported that name is a module here
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         del ctx

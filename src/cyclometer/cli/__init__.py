@@ -36,6 +36,7 @@ class _Lazy(click.RichGroup):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(COMMANDS[name]).command
+        command.name = name  # each module calls its own `command`; help shows it under this name
         return command
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.bundle.model import Bundle, Samples
+from cyclometer.bundle.model import Bundle, Row, Samples
 from cyclometer.estimate.rows import Estimate
 
 FloatArray = NDArray[np.float64]
@@ -61,28 +62,25 @@ def circles(bundle: Bundle, found: Sequence[Estimate], label: str = "") -> list[
     measured = np.flatnonzero(samples.kind == 0)
     order = measured[np.lexsort((samples.run[measured], samples.row[measured]))]
     ends = np.searchsorted(samples.row[order], np.arange(len(bundle.identity.rows) + 1))
-    rows = [order[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+    rows = [order[start:stop] for start, stop in pairwise(ends)]
     none = np.zeros(0, np.intp)
     result = []
     for e in found:
-        passes = _row(bundle, e, "passes")
-        tests = _tests(samples, rows[row_of(bundle, e)], e)
+        passes = _passes_row(bundle.identity.rows, e)
+        tests = _tests(samples, rows[e.row], e)
         result.append(Circle(e, tests, _tests(samples, none if passes is None else rows[passes], None), label))
     return result
 
 
-def row_of(bundle: Bundle, e: Estimate) -> int:
-    """Index of the bundle's row that `e` was estimated from."""
-    row = _row(bundle, e, e.method)
-    assert row is not None  # for every estimate comes from a row
-    return row
+def _passes_row(rows: Sequence[Row], e: Estimate) -> int | None:
+    """The row of passes that belongs to the estimate's own row: where a method has several rows, the one as far on."""
+    here = _like(rows, rows[e.row], e.method).index(e.row)
+    return next(iter(_like(rows, rows[e.row], "passes")[here : here + 1]), None)
 
 
-def _row(bundle: Bundle, e: Estimate, method: str) -> int | None:
-    wanted = (e.contract.key, e.configuration, e.clock.name, method)
-    rows = bundle.identity.rows
-    same = (i for i, r in enumerate(rows) if (r.contract.key, r.configuration, r.clock.name, r.method) == wanted)
-    return next(same, None)
+def _like(rows: Sequence[Row], one: Row, method: str) -> list[int]:
+    wanted = (one.contract.key, one.configuration, one.clock.name, method)
+    return [i for i, r in enumerate(rows) if (r.contract.key, r.configuration, r.clock.name, r.method) == wanted]
 
 
 def _tests(samples: Samples, rows: NDArray[np.intp], e: Estimate | None) -> Tests:
@@ -99,10 +97,17 @@ def _tests(samples: Samples, rows: NDArray[np.intp], e: Estimate | None) -> Test
 def names(found: Sequence[Estimate]) -> list[str]:
     """One name an estimate, all different: the key, then what tells its configuration or clock from its namesakes'.
 
-    `fifo.put` stays `fifo.put`; two configurations of it become `fifo.put/mcs=off` and `fifo.put/mcs=on`.
+    `fifo.put` stays `fifo.put`; two configurations of it become `fifo.put/mcs=off` and `fifo.put/mcs=on`, two rows
+    that nothing tells apart `fifo.put/1` and `fifo.put/2`.
     """
-    counts = Counter(e.contract.key for e in found)
-    return [e.contract.key + (_difference(e, found) if counts[e.contract.key] > 1 else "") for e in found]
+    keys = Counter(e.contract.key for e in found)
+    told = [e.contract.key + (_difference(e, found) if keys[e.contract.key] > 1 else "") for e in found]
+    again, seen = Counter(told), Counter[str]()
+    for place, name in enumerate(told):
+        if again[name] > 1:
+            seen[name] += 1
+            told[place] = f"{name}/{seen[name]}"
+    return told
 
 
 def _difference(e: Estimate, found: Sequence[Estimate]) -> str:
@@ -112,4 +117,6 @@ def _difference(e: Estimate, found: Sequence[Estimate]) -> str:
     parts = [f"{option}={e.configuration.get(option, 'unset')}" for option in telling]
     if len({other.clock.name for other in namesakes}) > 1:
         parts.append(f"clock={e.clock.name}")
+    if len({other.method for other in namesakes}) > 1:
+        parts.append(f"method={e.method}")
     return "".join(f"/{part}" for part in parts)

@@ -31,7 +31,7 @@ def join(parts: Iterable[Markup | str | None]) -> Markup:
 
 
 def tag(name: str, *children: Markup | str | None, **attributes: Attribute) -> Markup:
-    """An element. `cls` is class, an underscore is a dash; None and False leave an attribute out, True names it only."""
+    """An element. `cls` is class, an underscore a dash; None and False leave an attribute out, True names it only."""
     opened = f"<{name}{''.join(_attributes(attributes))}"
     if name in _EMPTY:
         return Markup(opened + "/>")

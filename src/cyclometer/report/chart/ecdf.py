@@ -9,6 +9,7 @@ import numpy as np
 
 from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, FloatArray
+from cyclometer.report.markup import Markup
 
 _SHARES = np.concatenate([np.linspace(0, 0.98, 50), [0.985, 0.99, 0.993, 0.996, 0.998, 0.999, 1]])
 _RUN_SHARES = np.linspace(0, 1, 26)
@@ -42,7 +43,7 @@ def _range(latencies: Sequence[FloatArray]) -> tuple[float, float]:
     return low - margin if low - margin > 0 or low <= 0 else low, high + margin
 
 
-def _curve(f: plot.Frame, latency: FloatArray, shares: FloatArray, cls: str = "curve") -> plot.Markup:
+def _curve(f: plot.Frame, latency: FloatArray, shares: FloatArray, cls: str = "curve") -> Markup:
     return plot.curve(f.x.many(np.quantile(latency, shares)), f.y.many(100 * shares), cls)
 
 

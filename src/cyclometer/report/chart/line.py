@@ -81,7 +81,12 @@ def _bend(f: plot.Frame, p: _Points) -> Markup:
         return join(())
     middle = np.median(p.residual, axis=0)
     x = np.linspace(p.N[0], p.N[-1], 17)
-    return plot.curve(f.x.many(x), f.y.many(np.polyval(np.polyfit(p.N, middle, 2), x)), "thin")
+    return plot.curve(f.x.many(x), f.y.many(_parabola(p.N, middle, x)), "thin")
+
+
+def _parabola(N: FloatArray, y: FloatArray, x: FloatArray) -> FloatArray:
+    """At x, the parabola nearest to y over N."""
+    return np.polyval(np.polyfit(N, y, 2), x).astype(np.float64)
 
 
 def _words(p: _Points) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -134,9 +135,8 @@ def frame(
     log_y: bool = False, top: int = TOP, bottom: int = HEIGHT - BOTTOM, percent_y: bool = False,
 ) -> Frame:  # fmt: skip
     """A frame with axes, grid and labels; `top` and `bottom` are pixels."""
-    made = Frame(
-        Scale(*_opened(*x), LEFT, WIDTH - RIGHT, log_x and x[0] > 0), Scale(*_opened(*y), bottom, top, log_y and y[0] > 0)
-    )
+    across = Scale(*_opened(*x), LEFT, WIDTH - RIGHT, log_x and x[0] > 0)
+    made = Frame(across, Scale(*_opened(*y), bottom, top, log_y and y[0] > 0))
     made.draw(*_y_axis(made, y_label, percent_y), *_x_axis(made, x_label, bottom))
     return made
 
@@ -150,7 +150,7 @@ def _opened(low: float, high: float) -> tuple[float, float]:
 
 
 def _y_axis(f: Frame, label: str, percent: bool) -> Iterable[Markup]:
-    ticks = f.y.ticks(max(2, int((f.y.start - f.y.stop) / 38)))
+    ticks = f.y.ticks(max(3, int((f.y.start - f.y.stop) / 38)))
     grid = "".join(f"M{short(f.x.start)} {short(f.y(t))}H{short(f.x.stop)}" for t in ticks)
     yield tag("path", cls="grid", d=grid)
     for tick, name in zip(ticks, spelled(ticks), strict=True):
@@ -164,13 +164,15 @@ def _x_axis(f: Frame, label: str, bottom: int) -> Iterable[Markup]:
     yield tag("path", cls="axis", d=f"M{LEFT} {bottom}H{WIDTH - RIGHT}{marks}")
     if label:
         for tick, name in zip(ticks, spelled(ticks), strict=True):
-            yield tag("text", name, cls="middle", x=f.x(tick), y=bottom + 16)
+            x, half = f.x(tick), 3.4 * len(name)
+            inside = x + half <= WIDTH - 2
+            yield tag("text", name, cls="middle" if inside else "end", x=x if inside else WIDTH - 2, y=bottom + 16)
         yield tag("text", label, cls="label end", x=WIDTH - RIGHT, y=bottom + 31)
 
 
 def spelled(values: Sequence[float]) -> list[str]:
     """Axis values with the digits that tell them apart."""
-    gaps = [abs(b - a) for a, b in zip(values, values[1:], strict=False) if b != a]
+    gaps = [abs(b - a) for a, b in pairwise(values) if b != a]
     places = max(0, -math.floor(math.log10(min(gaps)) + 1e-9)) if gaps else 0
     return [f"{v:,.{places}f}".replace(",", _THIN).replace("-", "\u2212") for v in values]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from cyclometer.report.markup import Markup, short, tag
 COLUMNS, ROWS = 100, 44
 LEVELS = 4
 """Shades of density; each is a factor, so that rare tests stay visible beside crowded cells."""
+_ROOM = 14  # pixels that a run needs to have its number above it
 
 
 def draw(circles: Sequence[Circle], which: int = 0) -> plot.Chart | None:
@@ -90,10 +92,10 @@ def _run_marks(f: plot.Frame, tests: Tests) -> list[Markup]:
     lines = "".join(f"M{short(f.x(float(start)))} {short(f.y.stop)}V{short(bottom)}" for start in starts)
     marks = [tag("path", cls="runs", d=lines)] if lines else []
     edges = [0, *starts.tolist(), len(tests)]
-    if len(edges) > 9:
-        return marks
-    for run, start, stop in zip(tests.runs(), edges, edges[1:], strict=False):
-        marks.append(tag("text", f"run {run}", cls="middle note", x=f.x((start + stop) / 2), y=f.y.stop + 10))
+    word = "run " if len(edges) < 7 else ""
+    for run, (start, stop) in zip(tests.runs(), pairwise(edges), strict=True):
+        if f.x(stop) - f.x(start) > _ROOM:
+            marks.append(tag("text", f"{word}{run}", cls="middle note", x=f.x((start + stop) / 2), y=f.y.stop - 10))
     return marks
 
 

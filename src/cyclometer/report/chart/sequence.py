@@ -36,7 +36,8 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     parts = [_lane(x[actor], actor, bottom) for actor in actors]
     parts += [_hand_over(x[a.actor], x[b.actor], top) for a, b, top in zip(events, events[1:], y, strict=False)]
     parts += [_mark(x[e.actor], top, e.what, width) for e, top in zip(events, y, strict=True)]
-    parts.append(_timed(contract, events, y))
+    if contract.interval.kind != "unknown":
+        parts.append(_timed(contract, events, y))
     sentence = "; ".join(contract.sequence) + f". Timed: {interval(contract)}"
     return plot.Chart("What a turn is", sentence, join(parts), height=bottom + 12)
 
@@ -86,10 +87,8 @@ def _wrapped(what: str, letters: int) -> list[str]:
     return [line if len(line) <= letters + 8 else line[: letters + 7] + "\u2026" for line in lines]
 
 
-def _timed(contract: Contract, events: Sequence[_Event], y: Sequence[float]) -> Markup | None:
+def _timed(contract: Contract, events: Sequence[_Event], y: Sequence[float]) -> Markup:
     """A bracket from the event at which the interval begins to the one at which it ends."""
-    if contract.interval.kind == "unknown":
-        return None
     first = _match(events, contract.interval.start, 0, 1)
     last = _match(events, contract.interval.stop, len(events) - 1, -1)
     top, bottom = y[min(first, last)] - 9, y[max(first, last)] + 9

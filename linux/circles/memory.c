@@ -18,11 +18,11 @@ static void mallocs(void *arg, uint64_t turns)
 {
     const struct circle *self = arg;
     size_t size = (size_t)self->size;
-    for (; turns > 0; turns--) {
+    CYC_SHORT_TURNS(turns, {
         void *block = malloc(size);
         __asm__ volatile("" : "+r"(block)::"memory"); // a pair that nobody looks at would be left out
         free(block);
-    }
+    })
 }
 
 // A row's `size` is its pages. Locked memory would be populated behind the circle's back.
@@ -130,7 +130,7 @@ static void segv_faults(void *arg, uint64_t turns)
 }
 
 #define MALLOC(bytes_)                                                                                                 \
-    SOLO("memory.malloc_free.bytes_" #bytes_, "malloc and free of " #bytes_ " bytes", "malloc, free",                  \
+    SHORT("memory.malloc_free.bytes_" #bytes_, "malloc and free of " #bytes_ " bytes", "malloc, free",                  \
          EXPECT_ENTRIES(0), NULL, mallocs, bytes_)
 #define MAP(pages_)                                                                                                    \
     SOLO("memory.map_unmap.pages_" #pages_, "mmap of " #pages_ " pages, not touched, and munmap", "mmap, munmap",      \

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from cyclometer.estimate.interval import Interval
 from cyclometer.units import to_ns
 
 FloatArray = NDArray[np.float64]
+_EXACT_DIGITS = 9  # what the division leaves behind a count that is exact
 _MIN_STEADY = 20  # tests of a run from which its course can be judged
 _MIN_RUNS = 3  # from which the variance between runs can be told
 _MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
@@ -144,7 +145,7 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float, c
     broken = _invalid(bundle, members)
     reason = broken or _failed(bundle.identity.problems, row.contract.key)
     method = _accumulated if row.method == "accumulated" else _direct
-    parts = method(samples, good, level) if len(good) and row.method != "proof" else _Parts()
+    parts = method(samples, good, level, row.clock.exact) if len(good) and row.method != "proof" else _Parts()
     if parts.quiet is None and not reason:
         reason = parts.why or "no test counts: all were set aside"
     return Estimate(
@@ -182,13 +183,29 @@ class _Parts:
     why: str = ""
 
 
-def _accumulated(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
+def _accumulated(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
     """Marginal latency: each test's A minus the fixed cost, over its turns (design 6.2), by regime and run."""
     A, N, run = samples.value[good], samples.turns[good].astype(np.float64), samples.run[good]
     fit = _fixed_cost(A, N, run, level)
+    if exact and fit is not None:
+        fit = _exact_fit(fit)
     fixed = fit.c if fit is not None and np.all(fit.c < A) else 0.0
     runs = _by_run(run, (A - fixed) / N, level)
     return _combined(runs, level, fit)
+
+
+def _exact_fit(fit: marginal.MarginalFit) -> marginal.MarginalFit:
+    """The same line without what floating point left on it."""
+    b, c = round(fit.b, _EXACT_DIGITS), round(fit.c, _EXACT_DIGITS)
+    half_b, half_c = round(fit.b_interval.half_width, _EXACT_DIGITS), round(fit.c_interval.half_width, _EXACT_DIGITS)
+    level = fit.b_interval.level
+    return replace(
+        fit,
+        b=b,
+        c=c,
+        b_interval=Interval(b - half_b, b + half_b, level),
+        c_interval=Interval(c - half_c, c + half_c, level),
+    )
 
 
 def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float) -> marginal.MarginalFit | None:
@@ -234,19 +251,26 @@ def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.Margina
     return _Parts(quiet, typical, runs, fit)
 
 
-def _direct(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
+def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
     """Single turns: quantiles over all runs, and the run medians as the estimate; the overhead subtracted here."""
-    empty = picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)
+    del exact  # differences of single readings carry no rounding
+    empty = samples.value[picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)]
     overhead = None
     try:
         if len(empty) >= _MIN_OVERHEAD:
-            overhead = direct.measure_overhead(samples.value[empty], level)
+            overhead = direct.measure_overhead(empty, level, resolution=_clock_step(empty))
         tails = direct.estimate(samples.value[good], overhead, level)
         runs = tuple(_direct_run(samples, good, int(n), overhead, level) for n in np.unique(samples.run[good]))
     except MeasurementFailed as refusal:
         return _Parts(why=str(refusal))
     values = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
     return _Parts(values, values, runs, tails=tails)
+
+
+def _clock_step(values: FloatArray) -> float:
+    """The smallest difference between two readings: some clocks advance by many units at once."""
+    gaps = np.diff(np.unique(values))
+    return float(gaps.min()) if gaps.size else 1.0
 
 
 def _direct_run(

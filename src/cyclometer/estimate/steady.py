@@ -199,11 +199,12 @@ def _optimal_bounds(points: FloatArray, penalty: float) -> list[tuple[int, int]]
     total, squares = np.r_[0.0, np.cumsum(points)], np.r_[0.0, np.cumsum(points**2)]
     best, previous = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.intp)
     best[0] = 0.0
+    ends, first = np.arange(n + 1)[:, None], np.arange(n + 1)
+    # Of the segment [first, end); those that are too short are never looked at.
+    cost = squares[ends] - squares[first] - (total[ends] - total[first]) ** 2 / np.maximum(ends - first, 1)
     for end in range(SHORTEST, n + 1):
-        first = np.arange(end - SHORTEST + 1)
-        cost = squares[end] - squares[first] - (total[end] - total[first]) ** 2 / (end - first)
-        candidate = best[first] + cost + penalty
-        previous[end] = np.argmin(candidate)
+        candidate = best[: end - SHORTEST + 1] + cost[end, : end - SHORTEST + 1] + penalty
+        previous[end] = candidate.argmin()
         best[end] = candidate[previous[end]]
     bounds, end = [], n
     while end:

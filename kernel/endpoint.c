@@ -216,8 +216,9 @@ static inline int64_t reply_receive(struct endpoint *e, uint64_t words, WORDS)
 {
     event_call("endpoint_reply_receive");
     struct thread *self = current, *caller = self->caller;
-    if (caller == NULL || words > MESSAGE_REGISTERS || caller->state != (THREAD_CALLING | UNFUNDED) || !list_empty(&e->senders) ||
-        !list_empty(&e->receivers) || (e->notification != NULL && e->notification->signal != 0) || !may_follow(caller))
+    if (caller == NULL || words > MESSAGE_REGISTERS || caller->state != (THREAD_CALLING | UNFUNDED) ||
+        !list_empty(&e->senders) || !list_empty(&e->receivers) ||
+        (e->notification != NULL && e->notification->signal != 0) || !may_follow(caller))
         return reply_receive_slowly(e, words, THE_WORDS);
     self->caller = NULL;
     caller->replier = NULL;

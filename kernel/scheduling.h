@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Scheduling contexts (mcs=on): the right to the processor, as seL4 MCS has it. A context has a budget of time that comes
-// back a period after its use (a sporadic server); budget = period means round robin. Each thread owns one. A passive
-// server has given its own up and runs on that of its caller, who gets it back with the reply.
+// Scheduling contexts (mcs=on): the right to the processor, as seL4 MCS has it. A context has a budget of time that
+// comes back a period after its use (a sporadic server); budget = period means round robin. Each thread owns one. A
+// passive server has given its own up and runs on that of its caller, who gets it back with the reply.
 // Time is read and charged only where a switch changes the context, so a call to a passive server reads no time.
 #ifndef SCHEDULING_H
 #define SCHEDULING_H

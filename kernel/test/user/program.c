@@ -139,7 +139,8 @@ static void program_see_cleared_registers(shared_words *shared)
                      "mv %0, a0"
                      : "=r"(seen)
                      : "i"(CALL_thread_yield)
-                     : "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "memory");
+                     : "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+                       "memory");
     shared[1] = seen == 0;
 }
 
@@ -216,8 +217,9 @@ static void program_fuzz(shared_words *shared)
             a1 = 0; // nobody else would give
         if (!fuzz_spares(a7, a0))
             __asm__ volatile("ecall"
-                             : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)::"a4", "a5", "a6", "t0", "t1", "t2", "t3",
-                               "t4", "t5", "t6", "memory");
+                             : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)
+                             :
+                             : "a4", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
     }
     shared[1] = made;
 }

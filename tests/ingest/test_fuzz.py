@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cyclometer.errors import CyclometerError
 from cyclometer.ingest import Settings, formats
-from cyclometer.ingest.parsed import assemble
+from cyclometer.ingest.assemble import assemble
 from cyclometer.ingest.reading import HEAD_BYTES, decode
 
 from .conftest import DATA

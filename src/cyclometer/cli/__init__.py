@@ -16,6 +16,8 @@ COMMANDS = {
     "run": "cyclometer.cli.run",
     "show": "cyclometer.cli.show",
     "list": "cyclometer.cli.list",
+    "ingest": "cyclometer.cli.ingest",
+    "lint": "cyclometer.cli.lint",
     "doctor": "cyclometer.cli.doctor",
     "export": "cyclometer.cli.export",
     "target": "cyclometer.cli.target",

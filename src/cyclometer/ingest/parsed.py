@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, cast
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +32,7 @@ from cyclometer.units import UNITS
 MAX_FIGURES = 200_000
 MAX_PROBLEMS = 1_000
 MAX_VALUES = 5_000_000  # raw values a file may list
+MAX_TEXT_CHARS = 500  # of any name, title or note
 
 SETTINGS = {
     "hz": "rate of the clock, for example 120e6",
@@ -127,7 +129,7 @@ class Collector:
     listed_values: int = 0
     runs: dict[int, dict[str, str]] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
-    rows: dict[tuple[Any, ...], Row] = field(default_factory=dict)
+    rows: dict[tuple[Any, ...], tuple[Row, object]] = field(default_factory=dict)
 
     def figure(
         self,
@@ -150,14 +152,15 @@ class Collector:
         """Add one figure; BadFile if the file holds more than can be a result."""
         if len(self.figures) >= MAX_FIGURES:
             raise BadFile(f"{self.foreign.name} holds more than {MAX_FIGURES} figures; split it")
-        # The row keeps contract, clock and flow alive, so that no other can get their ids.
         known = (id(contract), id(clock), id(flow), method, better, line, name, *(configuration or {}).items())
-        row = self.rows.get(known)
-        if row is None:
-            source = Source(self.foreign.name, line, name[:200])
+        if known not in self.rows:
+            source = Source(self.foreign.name, line, name)
             options = dict(configuration or {}) | self.settings.configuration()
-            row = self.rows[known] = Row(contract, clock, method, options, flow, better, source)
-        self.figures.append(Figure(row, run, visit, summary, values, turns, groups))
+            row = printable(Row(contract, clock, method, options, flow, better, source))
+            self.rows[known] = row, (contract, clock, flow)  # kept alive, so that no other can get their ids
+        if summary is not None and summary.note:
+            summary = printable(summary)
+        self.figures.append(Figure(self.rows[known][0], run, visit, summary, values, turns, groups))
 
     def count_values(self, count: int) -> None:
         """Say that this many more raw values are kept; BadFile over MAX_VALUES."""
@@ -171,7 +174,7 @@ class Collector:
             self.unlisted += 1
             return
         where = f"{self.foreign.name} line {line}" if line else self.foreign.name
-        self.problems.append(Problem(what, where, kind))
+        self.problems.append(printable(Problem(what, where, kind)))
 
     def unread(self, text: str, line: int) -> None:
         """A line that looks like data and was not understood."""
@@ -189,9 +192,30 @@ class Collector:
         if self.unlisted:
             problems += (Problem(f"{self.unlisted} more like these are not listed", self.foreign.name, "note"),)
         runs = tuple(self.runs.get(run, {}) for run in range(max((f.run + 1 for f in self.figures), default=1)))
-        return Parsed(
-            tool, tuple(self.figures), problems, self.settings.text("board", target), self.environment, runs, title
-        )
+        board = printable(self.settings.text("board", target))
+        about = printable(self.environment)
+        return Parsed(tool, tuple(self.figures), problems, board, about, printable(runs), printable(title))
+
+
+_T = TypeVar("_T")
+
+
+def printable(value: _T) -> _T:
+    """The same with control characters, lone surrogates and the like in all texts made visible, and texts cut.
+
+    A foreign file must not be able to write escape sequences to a terminal or break what is stored.
+    """
+    if isinstance(value, str):
+        clean = value if value.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in value)
+        return cast(_T, clean[:MAX_TEXT_CHARS])
+    if isinstance(value, msgspec.Struct):
+        fields = {name: printable(getattr(value, name)) for name in value.__struct_fields__}
+        return cast(_T, type(value)(**fields))
+    if isinstance(value, dict):
+        return cast(_T, {printable(k): printable(v) for k, v in value.items()})
+    if isinstance(value, list | tuple):
+        return cast(_T, type(value)(printable(item) for item in value))
+    return value
 
 
 def number(value: object) -> float | None:

@@ -51,7 +51,8 @@ class Summary(msgspec.Struct, frozen=True, omit_defaults=True):
 
     They describe values as `Samples` holds them: a whole test's where a test has more than one turn.
     `run` is -1 for a figure over all runs. `visit` and `group` are -1 unless the figure is of one visit
-    (a foreign suite's iteration) or one group alone. `status`: ok, failed or inconclusive, as the tool said. `quantiles`: probability as text ("0.99") -> value.
+    (a foreign suite's iteration) or one group alone. `status`: ok, failed or inconclusive, as the tool said.
+    `quantiles`: probability as text ("0.99") -> value.
     """
 
     row: int

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -288,10 +289,19 @@ static void add_entries(const pid_t *threads, int count)
         drop();
 }
 
+// Only wake-ups of our own: kernel threads are woken by the way, from the participants' system calls.
+static void add_wakeups(void)
+{
+    char name[16], filter[32];
+    prctl(PR_GET_NAME, name); // peers bear the same name
+    snprintf(filter, sizeof filter, "comm==\"%s\"", name);
+    add_cpu_event("wakeups", PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, filter);
+}
+
 static void add_proof(void)
 {
     if (wakeup_id)
-        add_cpu_event("wakeups", PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, NULL);
+        add_wakeups();
     if (tlb_id) // x86: every switch of address space passes the task-switch flush point, flushed or not
         add_cpu_event("space_switches", PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id, "reason==0");
     if (enter_id) // never read: keeps the tracepoint open, so that a visit's own opening is quick

@@ -33,8 +33,9 @@ def test_an_outsider_on_the_cpu_explains_a_wrong_count() -> None:
 @pytest.mark.parametrize(
     ("counter", "cause"), [("interrupts", "interrupt"), ("steal_ns", "steal"), ("migrations", "migrated")]
 )
-def test_each_disturbance_has_its_own_tag(counter: str, cause: str) -> None:
-    assert tag({"switches": 0}, **{"switches": 0, counter: 1}) == {cause}
+@pytest.mark.parametrize("times", [1, 2, 8])
+def test_each_disturbance_has_its_own_tag(counter: str, cause: str, times: int) -> None:
+    assert tag({"switches": 0}, **{"switches": 0, counter: times}) == {cause}
 
 
 def test_a_counter_that_was_not_read_proves_nothing_and_breaks_nothing() -> None:

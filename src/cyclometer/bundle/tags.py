@@ -25,7 +25,7 @@ def tags(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDAr
     bits = np.zeros(len(turns), np.int32)
     for counter, tag in _EXCESS.items():
         if counter in counters:
-            bits[_present(counters[counter]) & _off(contract, counter, turns, counters) > 0] |= tag_bit(tag)
+            bits[_present(counters[counter]) & (_off(contract, counter, turns, counters) > 0)] |= tag_bit(tag)
     bits[_preempted(contract, turns, counters)] |= tag_bit("preempted")
     bits[(bits == 0) & mismatch(contract, turns, counters)] |= tag_bit("invalid")
     return bits

@@ -15,6 +15,7 @@ from cyclometer.errors import UsageError
 from cyclometer.estimate import digits, planner
 from cyclometer.estimate.rows import Estimate, estimates, picked
 from cyclometer.report import table
+from cyclometer.report.circle import row_of
 
 _ROWS, _COLUMNS = 12, 72
 _SHADES = " ·:+*#@"
@@ -102,7 +103,8 @@ def _plan(bundle: Bundle, e: Estimate) -> list[str]:
     if e.quiet is None or e.quiet.between_variance is None or e.quiet.within_variance is None or not e.clock.hz:
         return []
     tests = e.tests / len(e.runs)
-    test_s = float(np.median(bundle.samples.value[picked(bundle.samples, _row(bundle, e), untagged=True)])) / e.clock.hz
+    good = picked(bundle.samples, row_of(bundle, e), untagged=True)
+    test_s = float(np.median(bundle.samples.value[good])) / e.clock.hz
     spread = planner.Spread(e.quiet.between_variance, e.quiet.within_variance * tests, 0.01, test_s + 35e-6)
     plan = planner.for_half_width(spread, _WANTED * e.quiet.value)
     if plan is None:
@@ -110,15 +112,9 @@ def _plan(bundle: Bundle, e: Estimate) -> list[str]:
     return [f"  plan           ±0.5 % takes {plan.runs} runs of {plan.tests} tests, {plan.seconds:.1f} s"]
 
 
-def _row(bundle: Bundle, e: Estimate) -> int:
-    rows = bundle.identity.rows
-    wanted = (e.contract, e.configuration, e.method)
-    return next(i for i, r in enumerate(rows) if (r.contract, r.configuration, r.method) == wanted)
-
-
 def _plot(bundle: Bundle, e: Estimate) -> list[str]:
     """Latency of a turn over arrival, every run after another; shade says how many tests fall in a cell."""
-    rows = picked(bundle.samples, _row(bundle, e))
+    rows = picked(bundle.samples, row_of(bundle, e))
     if len(rows) < 2:
         return []
     good = bundle.samples.tags[rows] == 0

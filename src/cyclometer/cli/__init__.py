@@ -21,8 +21,6 @@ COMMANDS = {
     "compare": "cyclometer.cli.compare",
     "gate": "cyclometer.cli.gate",
     "list": "cyclometer.cli.list",
-    "ingest": "cyclometer.cli.ingest",
-    "lint": "cyclometer.cli.lint",
     "doctor": "cyclometer.cli.doctor",
     "export": "cyclometer.cli.export",
     "target": "cyclometer.cli.target",

@@ -130,6 +130,14 @@ struct relay {
     struct semaphore *semaphore;
 };
 
+// With mcs=on the fast paths lead to passive servers only.
+static void test_passive_server(test_body *body, void *argument, uint64_t priority)
+{
+    struct thread *t = test_thread_created(body, argument, priority);
+    thread_set_passive(t, 1);
+    thread_start(t);
+}
+
 static void take_then_note(void *semaphore)
 {
     semaphore_take(semaphore, FOREVER);
@@ -151,7 +159,7 @@ static void reply_does_not_overtake_the_more_urgent(void)
 {
     struct relay relay = {test_object(OBJECT_endpoint, 0, 0), test_object(OBJECT_semaphore, 0, 1)};
     test_thread(take_then_note, relay.semaphore, RUNNER_PRIORITY + 2);
-    test_thread(wake_then_reply, &relay, RUNNER_PRIORITY + 3);
+    test_passive_server(wake_then_reply, &relay, RUNNER_PRIORITY + 3);
     test_thread(call_then_note, new_party(relay.endpoint, 'c'), RUNNER_PRIORITY + 1);
     CHECK(noted("smc"));
 }
@@ -169,7 +177,7 @@ static void call_does_not_overtake_the_more_urgent(void)
 {
     struct relay relay = {test_object(OBJECT_endpoint, 0, 0), test_object(OBJECT_semaphore, 0, 1)};
     test_thread(take_then_note, relay.semaphore, RUNNER_PRIORITY + 2);
-    test_thread(serve, new_party(relay.endpoint, 's'), RUNNER_PRIORITY + 1);
+    test_passive_server(serve, new_party(relay.endpoint, 's'), RUNNER_PRIORITY + 1);
     test_thread(wake_then_call, &relay, RUNNER_PRIORITY + 3);
     CHECK(noted("msc"));
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -41,6 +41,10 @@ class Chart:
         """The drawing inside a page that has chart.css."""
         box = f"0 0 {self.width} {self.height}"
         return tag("svg", self._legend(), self.body, viewBox=box, role="img", aria_label=self.sentence)
+
+    def titled(self, title: str) -> Chart:
+        """The same drawing under another title."""
+        return replace(self, title=title)
 
     def standalone(self, style: str) -> str:
         """The drawing as a file of its own, with its title above and its style inside."""

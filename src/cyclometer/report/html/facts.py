@@ -30,10 +30,10 @@ def environment(subject: Subject) -> Markup:
     names = sorted({name for facts in sides for name in facts})
     differing = [name for name in names if len({facts.get(name) for facts in sides}) > 1]
     alike = [name for name in names if name not in differing]
-    parts = []
+    parts: list[Markup | None] = []
     if len(sides) > 1:
         parts.append(tag("h3", f"Differs ({len(differing)})" if differing else "Nothing differs"))
-        parts.append(_facts(subject, sides, differing) if differing else tag("p", "All facts agree.", cls="note"))
+        parts.append(_facts(subject, sides, differing) if differing else None)
         summary = tag("summary", f"The same on all sides ({len(alike)})")
         parts.append(tag("details", summary, _facts(subject, sides[:1], alike)))
     else:
@@ -58,7 +58,7 @@ def problems(subject: Subject) -> Markup:
         for p in bundle.identity.problems
     ]
     if not items:
-        return _page("problems", "Problems", tag("p", "Nothing was damaged, failed or left out.", cls="note"))
+        return _page("problems", "Problems", tag("p", "Nothing was damaged, failed or left out.", cls="lead"))
     return _page("problems", "Problems", tag("ul", *items, cls="problems"))
 
 
@@ -90,6 +90,6 @@ def _kernel(environment: Mapping[str, object]) -> str:
     return str(environment.get("target_kernel") or environment.get("kernel_release") or "")
 
 
-def _page(name: str, title: str, *parts: Markup) -> Markup:
+def _page(name: str, title: str, *parts: Markup | None) -> Markup:
     heading = tag("h2", title, id=f"{name}-title", tabindex="-1")
     return tag("section", heading, *parts, id=name, cls="page", aria_labelledby=f"{name}-title")

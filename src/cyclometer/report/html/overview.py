@@ -112,7 +112,7 @@ def _latency_row(entry: Entry, unit: str, scale: Scale | None) -> Markup:
     return _row(
         entry,
         _number(table.with_interval(quiet) + other if quiet else "none", quiet.value if quiet else None),
-        tag("td", _latency_drawing(e, scale) if quiet else None, cls="wide drawing"),
+        tag("td", _latency_drawing(e, scale) if quiet else tag("small", e.reason), cls="wide drawing"),
         _number(table.nanoseconds(e) if quiet else "", e.ns if quiet else None, "wide"),
         _typical(e),
         _number(spread(e) if quiet else "", quiet.spread if quiet else None, "wide"),
@@ -191,10 +191,9 @@ def _change_row(entry: Entry, scale: Scale | None) -> Markup:
     cells = [_latency(entry.circles[0])]
     for after, finding in zip(entry.circles[1:], entry.findings, strict=True):
         if scale is None:
-            cells.append(_change_cell(finding))
-            continue
-        drawing = _change_drawing(finding, scale) if finding and finding.change is not None else None
-        cells += [_latency(after), _change_cell(finding), tag("td", drawing, cls="wide drawing")]
+            cells.append(_change_cell(finding, named=True))
+        else:
+            cells += [_latency(after), _change_cell(finding), _drawing(finding, scale)]
     return _row(entry, *cells, tag("td", badge(entry.verdict), data_v=str(VERDICTS.index(entry.verdict))))
 
 
@@ -205,10 +204,20 @@ def _latency(circle: Circle | None) -> Markup:
     return _number(f"{table.with_interval(e.quiet)} {e.clock.unit}", e.quiet.value, "wide")
 
 
-def _change_cell(finding: Finding | None) -> Markup:
-    if finding is None or finding.change is None:
+def _change_cell(finding: Finding | None, named: bool = False) -> Markup:
+    """The change; where it is `named` the verdict colours it, and stands for it where there is none."""
+    if finding is None:
         return _number("", None)
-    return _number(comparison.change(finding), finding.change)
+    known = finding.change is not None
+    words = comparison.change(finding) if known else finding.verdict if named else ""
+    return _number(words, finding.change, _css(finding.verdict) if named else "")
+
+
+def _drawing(finding: Finding | None, scale: Scale) -> Markup:
+    """The change drawn, or why there is none."""
+    if finding is None or finding.change is None:
+        return tag("td", tag("small", finding.reason) if finding else None, cls="wide drawing")
+    return tag("td", _change_drawing(finding, scale), cls="wide drawing")
 
 
 def _change_scale(entries: Sequence[Entry]) -> Scale:

@@ -88,4 +88,4 @@ for (const head of all("thead [aria-sort]")) one("button", head).addEventListene
 addEventListener("hashchange", arrive);
 addEventListener("keydown", key);
 addEventListener("pointermove", read);
-arrive();
+addEventListener("load", arrive);

@@ -22,6 +22,7 @@ COMMANDS = {
     "gate": "cyclometer.cli.gate",
     "list": "cyclometer.cli.list",
     "doctor": "cyclometer.cli.doctor",
+    "report": "cyclometer.cli.report",
     "export": "cyclometer.cli.export",
     "target": "cyclometer.cli.target",
 }

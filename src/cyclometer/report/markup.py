@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 _EMPTY = frozenset({"path", "line", "circle", "rect", "use"})
-_VOID = frozenset({"meta", "link", "input", "br"})
+_VOID = frozenset({"meta", "link", "input", "wbr"})
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 Attribute = str | int | float | bool | None
@@ -30,7 +30,7 @@ def join(parts: Iterable[Markup | str | None]) -> Markup:
     return Markup("".join(p if isinstance(p, Markup) else text(p) for p in parts if p is not None))
 
 
-def tag(name: str, *children: Markup | str | None, **attributes: Attribute) -> Markup:
+def tag(name: str, /, *children: Markup | str | None, **attributes: Attribute) -> Markup:
     """An element. `cls` is class, an underscore a dash; None and False leave an attribute out, True names it only."""
     opened = f"<{name}{''.join(_attributes(attributes))}"
     if name in _EMPTY:

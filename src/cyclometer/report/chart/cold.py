@@ -9,7 +9,6 @@ import numpy as np
 
 from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, FloatArray
-from cyclometer.report.markup import tag
 
 _WIDE = 8  # a range of more than this factor is drawn on a log scale
 
@@ -29,8 +28,7 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
         x = f.x.many(np.arange(1.0, values.shape[1] + 1))
         middle = f.y.many(np.median(values, axis=0))
         thin = [plot.curve(x, f.y.many(run), "thin") for run in values]
-        dots = [tag("circle", cls="dot", cx=a, cy=b, r=2.5) for a, b in zip(x.tolist(), middle.tolist(), strict=True)]
-        f.draw(plot.series(index, *thin, plot.curve(x, middle), *dots))
+        f.draw(plot.series(index, *thin, plot.curve(x, middle), plot.dots(x, middle)))
     sentence = "Cold against hot: " + "; ".join(_words(c, values) for _, c, values in kept)
     return plot.Chart("Cold against hot", sentence, f.body(), tuple(c.label for c in circles))
 

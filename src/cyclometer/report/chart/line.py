@@ -10,11 +10,12 @@ import numpy as np
 
 from cyclometer.estimate import digits, regimes
 from cyclometer.estimate.marginal import MarginalFit
+from cyclometer.estimate.midmean import midmean
 from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, FloatArray
-from cyclometer.report.markup import Markup, join, tag
+from cyclometer.report.markup import Markup, join
 
-_SPLIT = 150  # pixel where the upper panel ends
+_SPLIT = 136  # pixel where the upper panel ends
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,19 @@ def _points(index: int, circle: Circle) -> _Points | None:
     full = [group for group in groups if all(len(values) for values in group)]
     if not full:
         return None
-    A = np.array([[regimes.estimate(values).quiet.value for values in group] for group in full])
+    A = np.array([[_quiet(values) for values in group] for group in full])
     return _Points(index, circle, N.astype(np.float64), A, fit)
+
+
+def _quiet(A: FloatArray) -> float:
+    """What the fit takes of a run and size: the midmean of the quiet core."""
+    low, high = regimes.quiet_core(A)
+    return midmean(np.sort(A[(low <= A) & (high >= A)]))
 
 
 def _dots(f: plot.Frame, N: FloatArray, A: FloatArray) -> Markup:
     """A dot a run and size."""
-    x, y = f.x.many(np.broadcast_to(N, A.shape).ravel()), f.y.many(A.ravel())
-    return join(tag("circle", cls="dot", cx=a, cy=b, r=2.5) for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    return plot.dots(f.x.many(np.broadcast_to(N, A.shape).ravel()), f.y.many(A.ravel()))
 
 
 def _bend(f: plot.Frame, p: _Points) -> Markup:

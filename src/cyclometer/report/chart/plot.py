@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +19,9 @@ from cyclometer.report.markup import Markup, join, short, tag
 WIDTH, HEIGHT = 420, 250
 """Size of a chart in its own units: readable when scaled to the width of a phone."""
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 22, 36
+GRAIN = 0.5
+GRAINS = f"scale({GRAIN})"
+"""Curves are drawn in whole grains, half a pixel each: a report holds hundreds, and digits are most of its size."""
 _TICK_PX = 55  # wanted distance of ticks on the x axis
 _THIN = "\u2009"
 
@@ -38,6 +41,10 @@ class Chart:
         """The drawing inside a page that has chart.css."""
         box = f"0 0 {self.width} {self.height}"
         return tag("svg", self._legend(), self.body, viewBox=box, role="img", aria_label=self.sentence)
+
+    def titled(self, title: str) -> Chart:
+        """The same drawing under another title."""
+        return replace(self, title=title)
 
     def standalone(self, style: str) -> str:
         """The drawing as a file of its own, with its title above and its style inside."""
@@ -88,6 +95,10 @@ class Scale:
             return math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
+    def told(self) -> str:
+        """The scale's ends, for a script that turns pixels into values."""
+        return f"{self.low:.8g} {self.high:.8g}{' log' if self.log else ''}"
+
     def ticks(self, wanted: int) -> list[float]:
         """Round values within the scale, about as many as wanted."""
         if not self.log:
@@ -101,9 +112,9 @@ class Scale:
 
 
 def _linear_ticks(low: float, high: float, wanted: int) -> list[float]:
-    raw = (high - low) / max(1, wanted)
+    raw = (high - low) / wanted
     power = 10.0 ** math.floor(math.log10(raw))
-    step = power * next(m for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
+    step = power * min((1, 2, 2.5, 5, 10), key=lambda m: abs(math.log(m * power / raw)))
     return [step * i for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
@@ -127,7 +138,11 @@ class Frame:
                 self.draw(tag("text", label, cls="end note", x=self.x.stop - 3, y=y - 4))
 
     def body(self) -> Markup:
-        return join(self.parts)
+        """All that was drawn, and over it the area in which a pointer reads values off."""
+        x, y = self.x, self.y
+        area = {"x": x.start, "y": y.stop, "width": x.stop - x.start, "height": y.start - y.stop}
+        hit = tag("rect", cls="hit", **area, data_x=x.told(), data_y=y.told())
+        return join((*self.parts, hit))
 
 
 def frame(
@@ -153,8 +168,9 @@ def _y_axis(f: Frame, label: str, percent: bool) -> Iterable[Markup]:
     ticks = f.y.ticks(max(3, int((f.y.start - f.y.stop) / 38)))
     grid = "".join(f"M{short(f.x.start)} {short(f.y(t))}H{short(f.x.stop)}" for t in ticks)
     yield tag("path", cls="grid", d=grid)
-    for tick, name in zip(ticks, spelled(ticks), strict=True):
-        yield tag("text", name + "%" * percent, cls="end", x=f.x.start - 6, y=f.y(tick) + 4)
+    words = (name + "%" * percent for name in spelled(ticks))
+    texts = (tag("text", word, y=f.y(tick)) for tick, word in zip(ticks, words, strict=True))
+    yield tag("g", *texts, cls="end", transform=f"translate({LEFT - 6} 4)")
     yield tag("text", label, cls="label", x=4, y=f.y.stop - 10)
 
 
@@ -163,36 +179,51 @@ def _x_axis(f: Frame, label: str, bottom: int) -> Iterable[Markup]:
     marks = "".join(f"M{short(f.x(t))} {bottom}v4" for t in ticks)
     yield tag("path", cls="axis", d=f"M{LEFT} {bottom}H{WIDTH - RIGHT}{marks}")
     if label:
-        for tick, name in zip(ticks, spelled(ticks), strict=True):
-            x, half = f.x(tick), 3.4 * len(name)
-            inside = x + half <= WIDTH - 2
-            yield tag("text", name, cls="middle" if inside else "end", x=x if inside else WIDTH - 2, y=bottom + 16)
+        texts = (_tick(f.x(tick), name) for tick, name in zip(ticks, spelled(ticks), strict=True))
+        yield tag("g", *texts, cls="middle", transform=f"translate(0 {bottom + 16})")
         yield tag("text", label, cls="label end", x=WIDTH - RIGHT, y=bottom + 31)
+
+
+def _tick(x: float, name: str) -> Markup:
+    """A tick's name below it, or where it would leave the drawing, ending at the edge."""
+    inside = x + 3.4 * len(name) <= WIDTH - 2
+    return tag("text", name, x=x if inside else WIDTH - 2, cls=None if inside else "end")
 
 
 def spelled(values: Sequence[float]) -> list[str]:
     """Axis values with the digits that tell them apart."""
-    gaps = [abs(b - a) for a, b in pairwise(values) if b != a]
-    places = max(0, -math.floor(math.log10(min(gaps)) + 1e-9)) if gaps else 0
+    gap = min((abs(b - a) for a, b in pairwise(values)), default=1.0)
+    places = next((p for p in range(12) if all(abs(round(v, p) - v) < gap / 100 for v in values)), 12)
     return [f"{v:,.{places}f}".replace(",", _THIN).replace("-", "\u2212") for v in values]
 
 
 def curve(x: FloatArray, y: FloatArray, cls: str = "curve") -> Markup:
-    """A line through pixels, shape (n,) each."""
-    points = " ".join(f"{short(a)} {short(b)}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
-    return tag("path", cls=cls, d=f"M{points}")
+    """A line through pixels, shape (n,) each; for use in `series`."""
+    return tag("path", cls=cls, d=_through(x, y))
 
 
 def band(x: FloatArray, low: FloatArray, high: FloatArray) -> Markup:
-    """The area between two lines of pixels."""
-    there = [f"{short(a)} {short(b)}" for a, b in zip(x.tolist(), low.tolist(), strict=True)]
-    back = [f"{short(a)} {short(b)}" for a, b in zip(x.tolist(), high.tolist(), strict=True)]
-    return tag("path", cls="band", d=f"M{' '.join(there + back[::-1])}Z")
+    """The area between two lines of pixels; for use in `series`."""
+    outline = _through(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
+    return tag("path", cls="band", d=f"{outline}z")
+
+
+def dots(x: FloatArray, y: FloatArray) -> Markup:
+    """A dot at each pixel, a stroke of no length with round ends; for use in `series`."""
+    spots = np.rint(np.stack([x, y]) / GRAIN).astype(int).T.tolist()
+    return tag("path", cls="dots", d="".join(f"M{a} {b}h0" for a, b in spots))
 
 
 def series(index: int, *parts: Markup) -> Markup:
-    """What belongs to one series, in its colour."""
-    return tag("g", *parts, cls=f"s{index}")
+    """What belongs to one series, in its colour and in whole grains."""
+    return tag("g", *parts, cls=f"s{index}", transform=GRAINS)
+
+
+def _through(x: FloatArray, y: FloatArray) -> str:
+    """A path by steps from grain to grain, with no more letters than it needs: a minus parts numbers like a space."""
+    spots = np.rint(np.stack([x, y]) / GRAIN).astype(int)
+    steps = np.diff(spots, axis=1).T.ravel().tolist()
+    return f"M{spots[0, 0]} {spots[1, 0]}l" + " ".join(map(str, steps)).replace(" -", "-")
 
 
 def robust_range(values: FloatArray, share: float = 0.005) -> tuple[float, float]:

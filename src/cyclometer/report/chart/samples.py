@@ -14,8 +14,8 @@ from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, Tests
 from cyclometer.report.markup import Markup, short, tag
 
-COLUMNS, ROWS = 100, 44
-LEVELS = 4
+COLUMNS, ROWS = 72, 36
+LEVELS = 3
 """Shades of density; each is a factor, so that rare tests stay visible beside crowded cells."""
 _ROOM = 14  # pixels that a run needs to have its number above it
 
@@ -29,7 +29,7 @@ def draw(circles: Sequence[Circle], which: int = 0) -> plot.Chart | None:
     f = plot.frame((0, len(tests)), _range(circles), "tests in order of runs and arrival", _label(circle))
     f.draw(*_run_marks(f, tests))
     f.draw(plot.series(which, *_cells(f, tests, tests.good)))
-    f.draw(tag("g", *_cells(f, tests, ~tests.good, levels=1), cls="aside"))
+    f.draw(tag("g", *_cells(f, tests, ~tests.good, levels=1), cls="aside", transform=plot.GRAINS))
     if e.quiet is not None:
         f.line_at(e.quiet.value, f"quiet {digits.rounded(e.quiet.value, e.quiet.interval.half_width)}")
     title = f"Samples over time{f', {circle.label}' if len(circles) > 1 else ''}"
@@ -59,8 +59,8 @@ def _cells(f: plot.Frame, tests: Tests, mask: NDArray[np.bool_], levels: int = L
     y = ((f.y.high - tests.latency[mask]) / (f.y.high - f.y.low) * ROWS).clip(0, ROWS - 1).astype(int)
     counts = np.bincount(y * columns + x, minlength=ROWS * columns).reshape(ROWS, columns)
     shade = _shades(counts, levels)
-    scale = f"{(f.x.stop - f.x.start) / columns:.4f} {(f.y.start - f.y.stop) / ROWS:.4f}"
-    where = f"translate({short(f.x.start)} {short(f.y.stop)}) scale({scale})"
+    wide, high = (f.x.stop - f.x.start) / columns / plot.GRAIN, (f.y.start - f.y.stop) / ROWS / plot.GRAIN
+    where = f"translate({short(f.x.start / plot.GRAIN)} {short(f.y.stop / plot.GRAIN)}) scale({wide:.4f} {high:.4f})"
     drawn = [tag("path", cls=f"d{level}", d=_strokes(shade == level)) for level in range(1, levels + 1)]
     return [tag("g", *drawn, cls="cells", transform=where)]
 

@@ -48,7 +48,7 @@ def _check_includes(root: Path, path: str, content: str) -> Iterator[str]:
 
 
 def _folder_of(root: Path, path: str, header: str) -> str | None:
-    """The top folder of an included header, found beside the file, in its own top folder, from the root, or in another."""
+    """The top folder of an included header: beside the file, in its own top folder, from the root, or in another."""
     for start in (Path(path).parent, Path(Path(path).parts[0]), Path(), *map(Path, C_FOLDERS)):
         file = (root / start / header).resolve()
         if file.is_file() and file.is_relative_to(root.resolve()):

@@ -176,11 +176,11 @@ def test_microkit_later_form_is_another_clock(tmp_path: Path, ingested: Ingested
     log = tmp_path / "later.log"
     log.write_text("Validation ppcall\nResult:\nMean: 886\nStdev = sqrt(9384)\nBENCHFINISHED\n")
     bundle, _ = ingest([log])
-    (later,) = summaries(bundle, "channel.ppcall.round_trip")
+    (later,) = summaries(bundle, "microkit.ppcall")
     assert later.mean == 886
     assert later.sd == pytest.approx(96.87, abs=0.005)
-    first = row(ingested("microkit_passes.txt"), "channel.ppcall.round_trip")
-    assert row(bundle, "channel.ppcall.round_trip").clock != first.clock
+    first = row(ingested("microkit_passes.txt"), "microkit.ppcall")
+    assert row(bundle, "microkit.ppcall").clock != first.clock
 
 
 def test_zephyr_failed_rows_stay(ingested: Ingested) -> None:

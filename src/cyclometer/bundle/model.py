@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Source(msgspec.Struct, frozen=True):
+class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where a foreign row stood: the kept raw file, its line (from 1; 0 unknown) and its literal name there."""
 
     file: str
@@ -47,7 +47,7 @@ class Row(msgspec.Struct, frozen=True):
     source: Source | None = None
 
 
-class Summary(msgspec.Struct, frozen=True):
+class Summary(msgspec.Struct, frozen=True, omit_defaults=True):
     """Statistics that a foreign tool printed for `row`, run by run; None where it printed none.
 
     They describe values as `Samples` holds them: a whole test's where a test has more than one turn.

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from cyclometer.targets.common import Measured, Request
 
 _SAY_EVERY_S = 5.0
-# KBench's own case: a thread signals one of higher priority.
-KBENCH_CIRCLE = {
-    "qemu-virt": "notification.round_trip.low_to_high",
-    "qemu-sifive_u": "notification.round_trip.low_to_high",
-}
 
 
 def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -69,6 +64,8 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]")
 @click.option("--watchdog", type=click.IntRange(1, 3600), help="Seconds for a visit or a boot.  [default: 10; 300]")
 @click.option("--config", callback=_pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
+@click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours (QEMU).")
+@click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
 @click.option("--matrix", multiple=True, metavar="A=B,C", help="Measure every combination, as mcs=off,on timer=rdtime.")
 @click.option("--kbench", callback=_kbench, metavar="I,D,G,S", help="KBench's case and its own table, as 30,1,5,30.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/TIME-TARGET]")
@@ -76,7 +73,8 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
-    matrix: tuple[str, ...], kbench: list[int] | None, output: Path | None, as_json: bool,
+    image: Path | None, machine: str | None, matrix: tuple[str, ...], kbench: list[int] | None, output: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
 
@@ -87,14 +85,19 @@ def command(
     from cyclometer.record.schema import Flow
     from cyclometer.targets.common import Request
 
-    flow = None if kbench is None else Flow(*kbench)
     request = Request(
-        only=only or ((KBENCH_CIRCLE[target],) if kbench and target in KBENCH_CIRCLE else ("*",)), runs=runs,
-        quick=quick, method=method, budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog,
-        config=config, flow=flow,
+        only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
+        budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
+        flow=Flow(*kbench) if kbench else None, image=image, machine=machine,
     )  # fmt: skip
     for chosen, path in _product(request, matrix, output or _default_path(target)):
         _run_one(target, chosen, path, as_json, kbench is not None)
+
+
+def _kbench_circle(config: dict[str, str]) -> str:
+    """KBench's own case: a thread signals one of higher priority, both in one space."""
+    variant = "k_to_k" if config.get("userspace") == "off" else "u_to_u.same"
+    return f"notification.round_trip.low_to_high.{variant}"
 
 
 def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tuple[Request, Path]]:

@@ -331,7 +331,8 @@ def _invalid(bundle: Bundle, members: Sequence[int]) -> str:
         for counter, per_turn in row.contract.expect.items():
             if counter not in samples.counters:
                 continue
-            off = wrong[samples.counters[counter][wrong] != per_turn * samples.turns[wrong]]
+            counts = samples.counters[counter][wrong]
+            off = wrong[(counts != MISSING) & (counts != per_turn * samples.turns[wrong])]
             if len(off):
                 seen, turns = int(samples.counters[counter][off[0]]), int(samples.turns[off[0]])
                 what = f"{counter}: expected {per_turn * turns} in {turns} turns, seen {seen}"

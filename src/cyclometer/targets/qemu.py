@@ -13,17 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
-from cyclometer.bundle.model import Clock, Contract
+from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Circle, Flow, Hello, Record
 from cyclometer.targets import build
 from cyclometer.targets.common import Measured, Progress, Request
 from cyclometer.targets.console import Ended, read_console
+from cyclometer.targets.image import emulator, from_console
 
 EMULATOR = "qemu-system-riscv64"
 CROSS = "riscv64-unknown-elf-gcc"
 BOOT_S = 300  # wall clock; a boot of the whole suite takes a fraction of it
+IMAGE_S = 60  # for an image that does not say that it has ended
 RUNS = 2  # the second one shows that the first one repeats to the byte
 FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
 PASSES = 10
@@ -31,7 +33,7 @@ OPTIONS = {
     "userspace": ("on", "off"), "canaries": ("off", "on"), "objcore": ("off", "on"), "mcs": ("off", "on"),
     "timer": ("rdtime", "mtime"), "asid": ("on", "off"), "accounting": ("off", "on"),
 }  # fmt: skip
-_USELESS = ("budget_s", "cpu", "clock", "seed", "machine", "image")
+_USELESS = ("budget_s", "cpu", "clock", "seed", "quick")
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class QemuTarget:
         (image,) = self.build(config)
         kept = image.with_name("list.console")  # what an image lists never changes
         if not kept.exists():
-            ended = _boot(self.board, image, {"list": "1"})
+            ended = _boot(_command(EMULATOR, self.board, image, ("-bios", "none")), {"list": "1"})
             if not ended.done:
                 raise MeasurementFailed(f"{self.name} did not list its circles: the boot {ended.why}")
             kept.write_bytes(ended.console)
@@ -79,12 +81,29 @@ class QemuTarget:
     def measure(self, request: Request, environment: dict[str, Any], progress: Progress) -> Measured:
         """Boots the image `runs` times, as many at once as there are cores to take them."""
         request.refuse(self.name, *_USELESS)
+        if request.image is not None:
+            return self._measure_image(request, request.image, environment)
+        request.refuse(self.name, "machine")
         (image,) = self.build(dict(request.config))
         runs = request.runs or RUNS
         boots = [_arguments(request, run) for run in range(1, runs + 1)]
-        ends = _boot_all(self.board, image, boots, request.watchdog_s or BOOT_S, progress)
+        command = _command(EMULATOR, self.board, image, ("-bios", "none"))
+        ends = _boot_all(command, boots, request.watchdog_s or BOOT_S, progress)
         facts = environment | {"qemu": _version(), "image": image.parent.name, "icount": "shift=0"}
         return _assemble(self.name, facts, ends, {"arguments": boots})
+
+    def _measure_image(self, request: Request, image: Path, environment: dict[str, Any]) -> Measured:
+        """One boot of a foreign image; its own end, or the bound, ends it."""
+        request.refuse(self.name, "config")
+        program, options = emulator(image)
+        if not shutil.which(program):
+            raise NotComparable(f"{image} needs {program}; install it with apt-get")
+        command = _command(program, request.machine or self.board, image, options)
+        ended = _boot(command, _arguments(request, 1), request.watchdog_s or IMAGE_S)
+        facts = environment | {"qemu": _version(program), "image": image.name, "icount": "shift=0"}
+        if b"@cyc {" in ended.console:
+            return _assemble(image.name, facts, [ended], {})
+        return Measured(from_console(ended.console, ended.why), {"run-1": ended.console})
 
 
 def virt() -> QemuTarget:
@@ -129,28 +148,31 @@ def _arguments(request: Request, run: int) -> dict[str, str]:
 
 
 def _boot_all(
-    machine: str, image: Path, boots: Sequence[dict[str, str]], bound_s: float, progress: Progress
+    command: Sequence[str], boots: Sequence[dict[str, str]], bound_s: float, progress: Progress
 ) -> list[Ended]:
     done = count(1)
 
     def boot(arguments: dict[str, str]) -> Ended:
-        ended = _boot(machine, image, arguments, bound_s)
-        progress.visits(next(done), len(boots), f"boot {arguments['run']} of {image.parent.name}")
+        ended = _boot(command, arguments, bound_s)
+        progress.visits(next(done), len(boots), f"boot {arguments['run']}")
         return ended
 
-    progress.visits(0, len(boots), f"boot of {image.parent.name}")
+    progress.visits(0, len(boots), "boot 1")
     with ThreadPoolExecutor(max_workers=build.cores()) as pool:
         return list(pool.map(boot, boots))
 
 
-def _boot(machine: str, image: Path, arguments: dict[str, str], bound_s: float = BOOT_S) -> Ended:
+def _command(program: str, machine: str, image: Path, options: Sequence[str]) -> list[str]:
+    return [
+        program, "-M", machine, *options, "-kernel", str(image), "-nodefaults", "-display", "none", "-serial", "stdio",
+        "-monitor", "none", "-net", "none", "-icount", "shift=0,sleep=off",
+    ]  # fmt: skip
+
+
+def _boot(command: Sequence[str], arguments: dict[str, str], bound_s: float = BOOT_S) -> Ended:
     """One boot; ends with the image's `end` record, its power-off, or the bound."""
     words = " ".join(f"{name}={value}" for name, value in arguments.items())
-    command = [
-        EMULATOR, "-M", machine, "-bios", "none", "-kernel", str(image), "-append", words, "-nodefaults", "-display",
-        "none", "-serial", "stdio", "-monitor", "none", "-net", "none", "-icount", "shift=0,sleep=off",
-    ]  # fmt: skip
-    return read_console(command, bound_s)
+    return read_console([*command, "-append", words], bound_s)
 
 
 def _assemble(target: str, environment: dict[str, Any], ends: Sequence[Ended], plan: dict[str, Any]) -> Measured:
@@ -161,23 +183,21 @@ def _assemble(target: str, environment: dict[str, Any], ends: Sequence[Ended], p
         assembler.add(run, records + decoder.finish())
         assembler.add_damage(run, decoder.damage)
         if not decoder.ended:
-            raise_or_keep(assembler, run, ended)
+            _raise_or_keep(assembler, run, ended)
     if not assembler.values():
         raise NothingMeasured(f"{target} measured nothing; no circle of this configuration matches --only")
     assembler.plan |= plan
     return Measured(assembler.bundle(), {f"run-{run}": ended.console for run, ended in enumerate(ends, 1)})
 
 
-def raise_or_keep(assembler: Assembler, run: int, ended: Ended) -> None:
+def _raise_or_keep(assembler: Assembler, run: int, ended: Ended) -> None:
     """A boot that did not come to its end: nothing to keep is an error, else a problem of the bundle."""
-    from cyclometer.bundle.model import Problem
-
     if not assembler.values():
         tail = ended.console[-300:].decode(errors="replace").strip()
         raise MeasurementFailed(f"boot {run} {ended.why} before anything was measured; its console ends: {tail!r}")
     assembler.problems.append(Problem(f"the boot {ended.why}; its records until then are kept", f"run {run}", "failed"))
 
 
-def _version() -> str:
-    done = subprocess.run([EMULATOR, "--version"], capture_output=True, text=True, check=False)
+def _version(program: str = EMULATOR) -> str:
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     return done.stdout.splitlines()[0] if done.stdout else ""

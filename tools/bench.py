@@ -21,6 +21,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
+import large_bundles
+import sel4bench_logs
+
 REPEATS = 5
 SPREAD_TARGET = 0.003
 RIG_TARGET = 0.02
@@ -128,8 +131,18 @@ def _once(peer: Peer) -> float | None:
 
 
 def _laboratory(folder: Path) -> None:
-    """The laboratory's own speed."""
-    for name, command in {"--help": ["--help"], "show": ["show", str(folder / "suite")]}.items():
+    """The laboratory's own speed, on the suite just measured and on made data of the sizes that are promised."""
+    large = [str(path) for path in large_bundles.write(folder)]
+    (folder / "logs").mkdir()
+    logs = [str(path) for path in sel4bench_logs.write(folder / "logs")]
+    commands = {
+        "--help": ["--help"],
+        "show": ["show", str(folder / "suite")],
+        "show of 1 M samples": ["show", large[0]],
+        "compare of two such bundles": ["compare", *large],
+        "compare of 150 sel4bench logs with 150": ["compare", *logs[:150], "--", *logs[150:]],
+    }
+    for name, command in commands.items():
         times = []
         for _ in range(REPEATS):
             started = time.monotonic()

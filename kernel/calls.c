@@ -100,10 +100,17 @@ static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argum
     return entry < USER_TOP ? thread_create(t, entry, argument, priority) : ERROR_ARGUMENT;
 }
 
+static int64_t sys_condvar_wait(uint64_t condvar, uint64_t mutex, uint64_t timeout_ticks)
+{
+    struct condvar *c = (struct condvar *)(void *)handle_object(condvar, OBJECT_condvar);
+    struct mutex *m = (struct mutex *)(void *)handle_object(mutex, OBJECT_mutex);
+    return c != NULL && m != NULL ? condvar_wait(c, m, timeout_ticks) : refuse(ERROR_HANDLE);
+}
+
 #define OBJECT_OR_RETURN(type)                                                                                         \
     struct type *object = (struct type *)(void *)handle_object(handle, OBJECT_##type);                                 \
     if (object == NULL)                                                                                                \
-        return ERROR_HANDLE
+        return refuse(ERROR_HANDLE)
 #define CALL0(name)
 #define CALL1(name, a)
 #define CALL2(name, a, b)

@@ -12,6 +12,7 @@
 struct class {
     uint64_t bytes; // of a cell
     void (*init)(void *object, uint64_t a, uint64_t b);
+    void (*end)(void *object); // may be NULL
     struct link *free; // singly linked through `next`
     uint64_t count;
 #if CONFIG_OBJCORE
@@ -34,10 +35,20 @@ struct class {
     }
 OBJECT_TYPES(TYPE)
 #undef TYPE
+#define TYPE(name)                                                                                                     \
+    static void end_##name(void *object)                                                                               \
+    {                                                                                                                  \
+        name##_end(object);                                                                                            \
+    }
+OBJECT_TYPES_WITH_END(TYPE)
+#undef TYPE
 
 static struct class classes[OBJECT_TYPES_END] = {
-#define TYPE(name) [OBJECT_##name] = {.bytes = CELL_BYTES(struct name), .init = init_##name},
+#define TYPE(name) [OBJECT_##name].bytes = CELL_BYTES(struct name), [OBJECT_##name].init = init_##name,
     OBJECT_TYPES(TYPE)
+#undef TYPE
+#define TYPE(name) [OBJECT_##name].end = end_##name,
+    OBJECT_TYPES_WITH_END(TYPE)
 #undef TYPE
 };
 
@@ -79,6 +90,8 @@ void object_destroy(struct object *object)
 {
     struct class *class = &classes[object->type];
     struct link *cell = (struct link *)(void *)((char *)object - CORE_BYTES);
+    if (class->end != NULL)
+        class->end(object);
     object->type = OBJECT_none;
 #if CONFIG_OBJCORE
     list_remove(cell);

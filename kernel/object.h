@@ -10,7 +10,19 @@
 // Every type of object: one line. `struct <name>` begins with `struct object` and <name>_init(object, a, b) prepares
 // it from the two numbers of a circle's request. Threads and spaces are made by their own functions.
 #define OBJECT_TYPES(TYPE)                                                                                             \
-    TYPE(semaphore)
+    TYPE(semaphore)                                                                                                    \
+    TYPE(mutex)                                                                                                        \
+    TYPE(condvar)                                                                                                      \
+    TYPE(queue)                                                                                                        \
+    TYPE(stack)                                                                                                        \
+    TYPE(event_set)                                                                                                    \
+    TYPE(heap)
+
+// Those that hold more than their own memory: <name>_end(object) gives it back.
+#define OBJECT_TYPES_WITH_END(TYPE)                                                                                    \
+    TYPE(mutex)                                                                                                        \
+    TYPE(stack)                                                                                                        \
+    TYPE(heap)
 
 enum object_type {
     OBJECT_none,

@@ -4,6 +4,12 @@
 #ifndef OBJECTS_H
 #define OBJECTS_H
 
+#include "condvar.h"
+#include "event_set.h"
+#include "heap.h"
+#include "mutex.h"
+#include "queue.h"
 #include "semaphore.h"
+#include "stack.h"
 
 #endif

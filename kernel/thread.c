@@ -9,6 +9,7 @@
 #include "counters.h"
 #include "events.h"
 #include "hot.h"
+#include "mutex.h"
 #include "riscv.h"
 #include "space.h"
 #include "text.h"
@@ -122,7 +123,7 @@ static inline void make_ready(struct thread *t)
     }
 }
 
-static void preempt_if_due(void)
+void preemption_check(void)
 {
     if (highest_level() > current->threshold) {
         ready_prepend(current);
@@ -130,11 +131,22 @@ static void preempt_if_due(void)
     }
 }
 
+static inline uint64_t own_threshold(const struct thread *t)
+{
+    return t->cooperative ? LEVEL_MAX : t->level;
+}
+
+// The level may have changed since the hold.
+void preemption_drop(uint64_t was)
+{
+    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current);
+}
+
 void preemption_release(uint64_t was)
 {
     uint64_t irq = interrupts_off();
-    current->threshold = was;
-    preempt_if_due();
+    preemption_drop(was);
+    preemption_check();
     interrupts_restore(irq);
 }
 
@@ -160,6 +172,15 @@ int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
         timeout_start(current, timeout_ticks);
     switch_to_next();
     return current->result;
+}
+
+void thread_requeue(struct thread *t, struct link *waiters)
+{
+    list_remove(&t->link);
+    if (t->timeout_armed)
+        timeout_stop(t);
+    t->waits_in = waiters;
+    enqueue_waiter(waiters, t);
 }
 
 int64_t thread_hand_over(struct thread *next)
@@ -261,12 +282,6 @@ static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
     t->context.s[1] = argument;
 }
 
-static void set_level(struct thread *t, uint64_t priority)
-{
-    t->level = priority + 1;
-    t->threshold = t->cooperative ? LEVEL_MAX : t->level;
-}
-
 int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
 {
     event_call("thread_create");
@@ -274,7 +289,9 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
         return ERROR_ARGUMENT;
     if (t->state != THREAD_DEAD)
         return ERROR_BUSY;
-    set_level(t, priority);
+    t->base_level = priority + 1;
+    t->level = t->base_level;
+    t->threshold = own_threshold(t);
 #if CONFIG_USERSPACE
     if (t->space != NULL)
         prepare_user(t, entry, argument);
@@ -331,6 +348,8 @@ static void forget(struct thread *t)
         list_remove(&t->link);
     if (t->timeout_armed)
         timeout_stop(t);
+    if (t->awaited != NULL)
+        mutex_withdraw(t);
 }
 
 int64_t thread_abort(struct thread *t)
@@ -345,6 +364,7 @@ int64_t thread_abort(struct thread *t)
     if (t != current)
         forget(t);
     t->state = THREAD_DEAD;
+    mutex_abandon(t);
     while (!list_empty(&t->joiners))
         thread_wake(thread_first(&t->joiners), 0);
     if (t == current)
@@ -375,8 +395,24 @@ int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
 {
     t->cooperative = cooperative != 0;
-    t->threshold = cooperative ? LEVEL_MAX : t->level;
+    t->threshold = own_threshold(t);
     return 0;
+}
+
+void thread_set_level(struct thread *t, uint64_t level)
+{
+    int ready_now = t->state == 0 && t != current;
+    if (ready_now)
+        ready_remove(t);
+    t->level = level;
+    if (t->threshold != LEVEL_HELD)
+        t->threshold = own_threshold(t);
+    if (ready_now) {
+        ready_append(t);
+    } else if (t->state & THREAD_BLOCKED) {
+        list_remove(&t->link);
+        enqueue_waiter(t->waits_in, t);
+    }
 }
 
 int64_t thread_set_priority(struct thread *t, uint64_t priority)
@@ -384,17 +420,9 @@ int64_t thread_set_priority(struct thread *t, uint64_t priority)
     if (priority >= PRIORITIES)
         return ERROR_ARGUMENT;
     uint64_t irq = interrupts_off();
-    int ready_now = t->state == 0 && t != current;
-    if (ready_now)
-        ready_remove(t);
-    set_level(t, priority);
-    if (ready_now) {
-        ready_append(t);
-    } else if (t->state & THREAD_BLOCKED) {
-        list_remove(&t->link);
-        enqueue_waiter(t->waits_in, t);
-    }
-    preempt_if_due();
+    t->base_level = priority + 1;
+    mutex_settle(t);
+    preemption_check();
     interrupts_restore(irq);
     return 0;
 }

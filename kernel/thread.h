@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "counters.h"
 #include "error.h"
 #include "list.h"
 #include "object.h"
@@ -18,6 +19,7 @@
 
 #define PRIORITIES 256 // 0..255, a larger number is more urgent
 #define LEVEL_MAX PRIORITIES
+#define LEVEL_HELD (LEVEL_MAX + 1) // threshold that no level exceeds
 #define THREADS_MAX 64
 
 // Bits of a thread's state; 0 is running or ready.
@@ -37,6 +39,7 @@ struct frame {
     uint64_t t[7], a[8];
 };
 
+struct mutex;
 struct space;
 
 struct thread {
@@ -52,15 +55,18 @@ struct thread {
     int64_t result;   // what the waker says
     struct space *space; // NULL for a kernel thread, which runs in whatever space is loaded
     uint64_t state;
-    uint64_t level;     // priority + 1; the idle thread alone has 0
+    uint64_t level;     // where it is queued: base_level, or what mutex.c makes of it; the idle thread alone has 0
     uint64_t threshold; // only a higher level preempts: the own one, or LEVEL_MAX for a cooperative thread
     uint64_t cooperative;
+    uint64_t base_level; // priority + 1
     uint64_t fault; // scause of the fault that ended it, or 0
     struct link timeout_link; // in the timer queue while `timeout_armed`
     uint64_t timeout_ticks;   // deadline
     uint64_t timeout_armed;
     // What waiting needs beyond a place in a queue; each object says what it keeps here.
     uint64_t wait[4];
+    struct mutex *awaited; // the mutex it waits for, or NULL
+    struct mutex *held;    // the mutexes it owns, the latest first
     struct link joiners; // threads that wait for this one's end
     const char *role;    // "client", "peer", ...: the name in event log and messages
 #if CONFIG_OBJCORE
@@ -98,6 +104,15 @@ int64_t thread_sleep(uint64_t ticks);
 // Takes the running thread off the processor, into `waiters` by priority, first come first served among equals.
 // Returns what thread_wake() was given, or ERROR_TIMEOUT.
 int64_t thread_block(struct link *waiters, uint64_t timeout_ticks);
+// The same, or ERROR_BUSY where the caller may not wait.
+static inline int64_t thread_wait(struct link *waiters, uint64_t timeout_ticks)
+{
+    return timeout_ticks == 0 ? refuse(ERROR_BUSY) : thread_block(waiters, timeout_ticks);
+}
+// Lets a blocked thread wait in another place, without a timeout.
+void thread_requeue(struct thread *t, struct link *waiters);
+// Moves a thread to a level, in whatever queue it stands. Its own wish stays in base_level.
+void thread_set_level(struct thread *t, uint64_t level);
 // Ends the wait of a blocked thread.
 void thread_wake(struct thread *t, int64_t result);
 // The most urgent of the waiters, which must not be empty.
@@ -113,10 +128,14 @@ int thread_most_urgent(const struct thread *t);
 static inline uint64_t preemption_hold(void)
 {
     uint64_t was = current->threshold;
-    current->threshold = LEVEL_MAX;
+    current->threshold = LEVEL_HELD;
     return was;
 }
 void preemption_release(uint64_t was);
+// Ends the hold of a thread that is about to block anyway.
+void preemption_drop(uint64_t was);
+// Lets a more urgent ready thread run, where the running thread's level has fallen.
+void preemption_check(void);
 
 #endif
 #endif

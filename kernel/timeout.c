@@ -3,6 +3,7 @@
 
 #include "list.h"
 #include "monitor.h"
+#include "mutex.h"
 #include "thread.h"
 
 static struct link queue; // of threads, the earliest deadline first
@@ -46,7 +47,11 @@ void timeout_stop(struct thread *t)
 void timeouts_expire(void)
 {
     uint64_t now = time_ticks();
-    while (!list_empty(&queue) && thread_of(queue.next)->timeout_ticks <= now)
-        thread_wake(thread_of(queue.next), ERROR_TIMEOUT);
+    while (!list_empty(&queue) && thread_of(queue.next)->timeout_ticks <= now) {
+        struct thread *t = thread_of(queue.next);
+        thread_wake(t, ERROR_TIMEOUT);
+        if (t->awaited != NULL)
+            mutex_withdraw(t);
+    }
     program_timer();
 }

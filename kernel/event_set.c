@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "event_set.h"
+
+#include "counters.h"
+#include "events.h"
+#include "riscv.h"
+#include "thread.h"
+
+void event_set_init(struct event_set *e, uint64_t present, uint64_t unused)
+{
+    (void)unused;
+    list_init(&e->waiters);
+    e->present = present;
+}
+
+// The events of `named` that are in `present`, or 0 where they are not enough.
+static inline uint64_t satisfied(uint64_t present, uint64_t named, uint64_t all)
+{
+    uint64_t seen = present & named;
+    return all && seen != named ? 0 : seen;
+}
+
+static inline uint64_t satisfied_waiter(const struct event_set *e, const struct thread *t)
+{
+    return satisfied(e->present, t->wait[0], t->wait[1]);
+}
+
+// Several waiters: all are judged by the same set before the first of them runs.
+static void wake_several(struct event_set *e)
+{
+    uint64_t held = preemption_hold();
+    struct link *next;
+    for (struct link *at = e->waiters.next; at != &e->waiters; at = next) {
+        struct thread *t = CONTAINER(at, struct thread, link);
+        uint64_t seen = satisfied_waiter(e, t);
+        next = at->next;
+        if (seen != 0)
+            thread_wake(t, (int64_t)seen);
+    }
+    preemption_release(held);
+}
+
+static inline void wake_satisfied(struct event_set *e)
+{
+    if (list_empty(&e->waiters))
+        return;
+    struct thread *first = thread_first(&e->waiters);
+    if (first->link.next != &e->waiters) {
+        wake_several(e);
+        return;
+    }
+    uint64_t seen = satisfied_waiter(e, first);
+    if (seen != 0)
+        thread_wake(first, (int64_t)seen);
+}
+
+static inline int64_t change(struct event_set *e, uint64_t present)
+{
+    if (present > EVENTS_ALL)
+        return refuse(ERROR_ARGUMENT);
+    e->present = present;
+    wake_satisfied(e);
+    return 0;
+}
+
+int64_t events_post(struct event_set *e, uint64_t events)
+{
+    uint64_t irq = interrupts_off();
+    event_call("events_post");
+    int64_t result = change(e, e->present | events);
+    interrupts_restore(irq);
+    return result;
+}
+
+int64_t events_set(struct event_set *e, uint64_t events)
+{
+    uint64_t irq = interrupts_off();
+    event_call("events_set");
+    int64_t result = change(e, events);
+    interrupts_restore(irq);
+    return result;
+}
+
+int64_t events_clear(struct event_set *e, uint64_t events)
+{
+    uint64_t irq = interrupts_off();
+    event_call("events_clear");
+    e->present &= ~events;
+    interrupts_restore(irq);
+    return 0;
+}
+
+static inline int64_t wait_for(struct event_set *e, uint64_t events, uint64_t all, uint64_t reset, uint64_t timeout_ticks)
+{
+    if (events == 0 || events > EVENTS_ALL)
+        return refuse(ERROR_ARGUMENT);
+    if (reset)
+        e->present = 0;
+    uint64_t seen = satisfied(e->present, events, all);
+    if (seen != 0)
+        return (int64_t)seen;
+    current->wait[0] = events;
+    current->wait[1] = all;
+    return thread_wait(&e->waiters, timeout_ticks);
+}
+
+int64_t events_wait(struct event_set *e, uint64_t events, uint64_t reset, uint64_t timeout_ticks)
+{
+    uint64_t irq = interrupts_off();
+    event_call("events_wait");
+    int64_t result = wait_for(e, events, 0, reset, timeout_ticks);
+    interrupts_restore(irq);
+    return result;
+}
+
+int64_t events_wait_all(struct event_set *e, uint64_t events, uint64_t reset, uint64_t timeout_ticks)
+{
+    uint64_t irq = interrupts_off();
+    event_call("events_wait_all");
+    int64_t result = wait_for(e, events, 1, reset, timeout_ticks);
+    interrupts_restore(irq);
+    return result;
+}

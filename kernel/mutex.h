@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Mutexes: recursive, with priority inheritance along chains of waiting owners. A thread that ends gives back what it
+// holds. Nothing but thread.c and condvar.c uses the second half.
+#ifndef MUTEX_H
+#define MUTEX_H
+
+#include <stdint.h>
+
+#include "list.h"
+#include "object.h"
+
+struct thread;
+
+struct mutex {
+    struct object object;
+    struct link waiters;
+    struct thread *owner; // NULL: free
+    uint64_t depth;       // times its owner has locked it
+    struct mutex *held;   // next in the list of what its owner holds, the latest first
+};
+
+void mutex_init(struct mutex *m, uint64_t unused_a, uint64_t unused_b);
+void mutex_end(struct mutex *m);
+
+// Once more where the caller has it. While others wait, the owner runs at the level of the most urgent of them.
+int64_t mutex_lock(struct mutex *m, uint64_t timeout_ticks);
+// ERROR_DENIED where the caller does not hold it. The last unlock hands it to the first waiter.
+int64_t mutex_unlock(struct mutex *m);
+
+// Interrupts must be off.
+
+int64_t mutex_acquire(struct mutex *m, uint64_t timeout_ticks); // the work of mutex_lock()
+// Makes `t`, which is blocked elsewhere, the owner of a free mutex and wakes it, or lets it wait among the others.
+void mutex_pass(struct mutex *m, struct thread *t);
+// The owner, which is the running thread, gives it to the first waiter or sets it free.
+void mutex_release(struct mutex *m);
+// `t` has stopped waiting for the mutex it waited for: aborted or timed out.
+void mutex_withdraw(struct thread *t);
+// `t` has ended.
+void mutex_abandon(struct thread *t);
+// Gives `t` the level due to it by its own priority and by those who wait for what it holds, and the same along the
+// chain of owners.
+void mutex_settle(struct thread *t);
+
+#endif

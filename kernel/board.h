@@ -44,6 +44,7 @@
 // Virtual addresses. The kernel is mapped at its physical addresses, devices DEVICE_OFFSET above theirs.
 //   0x0001_0000            user image: code, constants, data
 //   0x2000_0000            user stacks, one slot a thread, guard page below each
+//   0x2800_0000            message buffers, one page a thread
 //   0x3000_0000            the stage: the page that all threads of a circle share
 //   0x4000_0000            end of user addresses; devices from here
 //   0x8000_0000            RAM, identity
@@ -51,6 +52,7 @@
 #define USER_BASE 0x10000
 #define USER_STACKS 0x20000000
 #define USER_STACK_SLOT 0x4000 // one guard page, then 12 KiB of stack
+#define USER_BUFFERS 0x28000000
 #define USER_STAGE 0x30000000
 #define USER_TOP 0x40000000
 #define DEVICE_OFFSET 0x40000000

@@ -36,12 +36,12 @@ static int64_t copy_out(void *user, const void *from, uint64_t bytes)
     return user_range(user, bytes) ? user_copy(user, from, bytes) : ERROR_ARGUMENT;
 }
 
-struct object *handle_object(uint64_t handle, enum object_type type)
+struct handle *handle_entry(uint64_t handle, enum object_type type)
 {
-    if (handle >= HANDLES_MAX)
+    struct handle *entry = &current->space->handles[handle];
+    if (handle >= HANDLES_MAX || entry->object == NULL || entry->object->type != type)
         return NULL;
-    struct object *object = current->space->handles.object[handle];
-    return object != NULL && object->type == type ? object : NULL;
+    return entry;
 }
 
 static int64_t sys_null(void)
@@ -52,6 +52,8 @@ static int64_t sys_null(void)
 static int64_t sys_console_write(const char *bytes, uint64_t length)
 {
     char chunk[CONSOLE_CHUNK];
+    if (!user_range(bytes, length))
+        return ERROR_ARGUMENT;
     for (uint64_t part; length > 0; bytes += part, length -= part) {
         part = length < sizeof chunk ? length : sizeof chunk;
         if (copy_in(chunk, bytes, part) != 0)
@@ -92,9 +94,10 @@ static int64_t sys_thread_sleep(uint64_t ticks)
 // A user thread makes only user threads of its own space.
 static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argument, uint64_t priority)
 {
-    struct thread *t = (struct thread *)handle_object(handle, OBJECT_thread);
-    if (t == NULL)
+    struct handle *named = handle_entry(handle, OBJECT_thread);
+    if (named == NULL)
         return ERROR_HANDLE;
+    struct thread *t = (struct thread *)named->object;
     if (t->space != current->space)
         return ERROR_DENIED;
     return entry < USER_TOP ? thread_create(t, entry, argument, priority) : ERROR_ARGUMENT;
@@ -102,15 +105,22 @@ static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argum
 
 static int64_t sys_condvar_wait(uint64_t condvar, uint64_t mutex, uint64_t timeout_ticks)
 {
-    struct condvar *c = (struct condvar *)(void *)handle_object(condvar, OBJECT_condvar);
-    struct mutex *m = (struct mutex *)(void *)handle_object(mutex, OBJECT_mutex);
-    return c != NULL && m != NULL ? condvar_wait(c, m, timeout_ticks) : refuse(ERROR_HANDLE);
+    struct handle *c = handle_entry(condvar, OBJECT_condvar), *m = handle_entry(mutex, OBJECT_mutex);
+    if (c == NULL || m == NULL)
+        return refuse(ERROR_HANDLE);
+    return condvar_wait((struct condvar *)(void *)c->object, (struct mutex *)(void *)m->object, timeout_ticks);
 }
 
+#define MESSAGE_CALL(name, type) void message_##name(void); // trap.S
+#define SEND_CALL(name, type) int64_t sys_##name(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+#define RECEIVE_CALL(name, type) void message_##name(void);
+int64_t sys_notification_signal(uint64_t handle); // notification.c
+
 #define OBJECT_OR_RETURN(type)                                                                                         \
-    struct type *object = (struct type *)(void *)handle_object(handle, OBJECT_##type);                                 \
-    if (object == NULL)                                                                                                \
-        return refuse(ERROR_HANDLE)
+    struct handle *named = handle_entry(handle, OBJECT_##type);                                                        \
+    if (named == NULL)                                                                                                 \
+        return refuse(ERROR_HANDLE);                                                                                   \
+    struct type *object = (struct type *)(void *)named->object
 #define CALL0(name)
 #define CALL1(name, a)
 #define CALL2(name, a, b)
@@ -154,6 +164,9 @@ void (*const calls[])(void) = {
 #define OBJECT_CALL1(name, type, a) ENTRY(name)
 #define OBJECT_CALL2(name, type, a, b) ENTRY(name)
 #define OBJECT_CALL3(name, type, a, b, c) ENTRY(name)
+#define MESSAGE_CALL(name, type) message_##name,
+#define SEND_CALL(name, type) ENTRY(name)
+#define RECEIVE_CALL(name, type) message_##name,
 #include "calls.def"
 };
 #else

@@ -101,7 +101,7 @@ struct stage {
     uint64_t origin;
     uint64_t records, values; // of the record writer
     // The circle's own.
-    uint64_t end; // the clock at the far end of a one-way interval, set by the peer
+    uint64_t begin, end; // the clock at that end of a one-way interval which lies in the peer
     uint64_t scratch[8];
 };
 _Static_assert(sizeof(struct stage) <= PAGE_BYTES, "the stage is one page");

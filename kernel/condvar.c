@@ -15,12 +15,12 @@ void condvar_init(struct condvar *c, uint64_t unused_a, uint64_t unused_b)
 }
 
 // Whoever gets the mutex must not run before the caller stands among the waiters: it could signal in between.
-static int64_t wait_without(struct condvar *c, struct mutex *m, uint64_t timeout_ticks)
+static inline int64_t wait_without(struct condvar *c, struct mutex *m, uint64_t timeout_ticks)
 {
-    uint64_t held = preemption_hold();
+    struct thread *next = mutex_release(m);
+    if (next != NULL)
+        thread_wake_later(next, 0);
     current->wait[0] = (uint64_t)m;
-    mutex_release(m);
-    preemption_drop(held);
     int64_t result = thread_block(&c->waiters, timeout_ticks);
     if (result == ERROR_TIMEOUT)
         mutex_acquire(m, FOREVER);

@@ -23,7 +23,9 @@ static const struct variant side_variants[] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 0}, 
 static int exists(const struct circle *circle, const struct variant *v, int side, int cross)
 {
     int spaces = circle->spaces != 0 ? (int)circle->spaces : SAME_SPACE;
-    if ((circle->sides >> side & 1) == 0 || (spaces >> cross & 1) == 0)
+    if ((circle->sides >> side & 1) == 0)
+        return 0;
+    if (v->client_user && v->peer_user ? (spaces >> cross & 1) == 0 : cross)
         return 0;
     return CONFIG_USERSPACE || !(v->client_user || v->peer_user);
 }
@@ -57,7 +59,7 @@ static void write_key(char *key, const struct circle *circle, const struct varia
     } else if (circle->naming == BY_PAIR) {
         end = text_append(end, limit, pairs[v->client_user][v->peer_user]);
     }
-    if (circle->spaces != 0)
+    if (circle->spaces != 0 && v->client_user && v->peer_user)
         text_append(end, limit, v->cross_space ? ".cross" : ".same");
 }
 

@@ -101,7 +101,7 @@ static inline int64_t wait_for(struct event_set *e, uint64_t events, uint64_t al
         return (int64_t)seen;
     current->wait[0] = events;
     current->wait[1] = all;
-    return thread_wait(&e->waiters, timeout_ticks);
+    return thread_await(&e->waiters, timeout_ticks);
 }
 
 int64_t events_wait(struct event_set *e, uint64_t events, uint64_t reset, uint64_t timeout_ticks)

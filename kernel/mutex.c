@@ -87,19 +87,19 @@ int64_t mutex_acquire(struct mutex *m, uint64_t timeout_ticks)
     return 0;
 }
 
-void mutex_release(struct mutex *m)
+struct thread *mutex_release(struct mutex *m)
 {
     struct thread *self = m->owner;
     disown(m);
     if (list_empty(&m->waiters)) {
         m->owner = NULL;
-        return;
+        return NULL;
     }
     struct thread *next = thread_first(&m->waiters);
     next->awaited = NULL;
     own(m, next);
     mutex_settle(self);
-    thread_wake(next, 0);
+    return next;
 }
 
 void mutex_pass(struct mutex *m, struct thread *t)
@@ -123,8 +123,11 @@ void mutex_withdraw(struct thread *t)
 
 void mutex_abandon(struct thread *t)
 {
-    while (t->held != NULL)
-        mutex_release(t->held);
+    while (t->held != NULL) {
+        struct thread *next = mutex_release(t->held);
+        if (next != NULL)
+            thread_wake(next, 0);
+    }
 }
 
 int64_t mutex_lock(struct mutex *m, uint64_t timeout_ticks)
@@ -136,10 +139,13 @@ int64_t mutex_lock(struct mutex *m, uint64_t timeout_ticks)
     return result;
 }
 
-// The waiter may be suspended: then it is the lower level of this thread that lets others run.
-static void hand_over(struct mutex *m)
+// The next owner may be suspended: then it is the lower level of this thread that lets others run.
+static inline void unlock_last(struct mutex *m)
 {
-    mutex_release(m);
+    struct thread *next = mutex_release(m);
+    if (next == NULL)
+        return;
+    thread_wake(next, 0);
     preemption_check();
 }
 
@@ -151,7 +157,7 @@ int64_t mutex_unlock(struct mutex *m)
     if (m->owner != current)
         result = refuse(ERROR_DENIED);
     else if (--m->depth == 0)
-        hand_over(m);
+        unlock_last(m);
     interrupts_restore(irq);
     return result;
 }

@@ -33,8 +33,8 @@ int64_t mutex_unlock(struct mutex *m);
 int64_t mutex_acquire(struct mutex *m, uint64_t timeout_ticks); // the work of mutex_lock()
 // Makes `t`, which is blocked elsewhere, the owner of a free mutex and wakes it, or lets it wait among the others.
 void mutex_pass(struct mutex *m, struct thread *t);
-// The owner, which is the running thread, gives it to the first waiter or sets it free.
-void mutex_release(struct mutex *m);
+// Takes it from its owner. Returns the first waiter, which owns it now and is to be woken, or NULL.
+struct thread *mutex_release(struct mutex *m);
 // `t` has stopped waiting for the mutex it waited for: aborted or timed out.
 void mutex_withdraw(struct thread *t);
 // `t` has ended.

@@ -16,7 +16,9 @@
     TYPE(queue)                                                                                                        \
     TYPE(stack)                                                                                                        \
     TYPE(event_set)                                                                                                    \
-    TYPE(heap)
+    TYPE(heap)                                                                                                         \
+    TYPE(endpoint)                                                                                                     \
+    TYPE(notification)
 
 // Those that hold more than their own memory: <name>_end(object) gives it back.
 #define OBJECT_TYPES_WITH_END(TYPE)                                                                                    \
@@ -45,13 +47,15 @@ void object_destroy(struct object *object);
 // Objects of the type that exist now.
 uint64_t object_count(enum object_type type);
 
-// A user program's handles: small numbers, indices of this table.
+// A user program's handles: small numbers, indices of this table. The badge tells the receiver of a message or signal
+// through which handle it came.
 #define HANDLES_MAX 32
-struct handles {
-    struct object *object[HANDLES_MAX]; // NULL where the handle is free
+struct handle {
+    struct object *object; // NULL where the handle is free
+    uint64_t badge;
 };
 
-// The object that a handle of the running thread names, or NULL where it names none of this type.
-struct object *handle_object(uint64_t handle, enum object_type type);
+// The handle entry of the running thread's program, or NULL where it names no object of this type.
+struct handle *handle_entry(uint64_t handle, enum object_type type);
 
 #endif

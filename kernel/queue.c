@@ -130,7 +130,7 @@ int64_t queue_get(struct queue *q, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
     event_call("queue_get");
-    int64_t result = q->head != 0 ? take(q) : thread_wait(&q->waiters, timeout_ticks);
+    int64_t result = q->head != 0 ? take(q) : thread_await(&q->waiters, timeout_ticks);
     interrupts_restore(irq);
     return result;
 }

@@ -32,7 +32,7 @@ int64_t semaphore_take(struct semaphore *s, uint64_t timeout_ticks)
     if (s->count > 0)
         s->count--;
     else
-        result = thread_wait(&s->waiters, timeout_ticks);
+        result = thread_await(&s->waiters, timeout_ticks);
     interrupts_restore(irq);
     return result;
 }

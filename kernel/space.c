@@ -166,20 +166,32 @@ uint64_t space_entry(void)
     return image()->entry;
 }
 
+void space_grant(struct space *space, unsigned handle, struct object *object, uint64_t badge)
+{
+    if (handle >= HANDLES_MAX)
+        panic("handle %u: a space has only %u", (uint64_t)handle, (uint64_t)HANDLES_MAX);
+    space->handles[handle] = (struct handle){object, badge};
+}
+
 int64_t space_map(struct space *space, uint64_t address, void *page, uint64_t permission)
 {
     return map(space->root, address, page, USER_PAGE | permission, 0);
 }
 
-// Maps a new page with a copy of `bytes` (NULL: zeros).
-static int64_t map_new(struct space *space, uint64_t address, const char *bytes)
+// Maps a new page with a copy of `bytes` (NULL: zeros); NULL where memory is out.
+static void *map_new(struct space *space, uint64_t address, const char *bytes)
 {
     void *page = page_take();
     if (page == NULL)
-        return ERROR_MEMORY;
+        return NULL;
     if (bytes != NULL)
         memcpy(page, bytes, PAGE_BYTES);
-    return space_map(space, address, page, PTE_READ | PTE_WRITE | PTE_OWNED);
+    if (space_map(space, address, page, PTE_READ | PTE_WRITE | PTE_OWNED) != 0) {
+        page_give(page);
+        return NULL;
+    }
+    fence_page(address); // a hart may remember that the page was missing
+    return page;
 }
 
 // Code and constants are shared with the kernel image; data and bss are the space's own.
@@ -193,7 +205,7 @@ static int64_t map_image(struct space *space)
         else if (at < image()->rodata_end)
             failed |= space_map(space, at, (void *)bytes, PTE_READ);
         else
-            failed |= map_new(space, at, at < image()->data_end ? bytes : NULL);
+            failed |= map_new(space, at, at < image()->data_end ? bytes : NULL) == NULL;
     }
     return failed;
 }
@@ -247,11 +259,19 @@ uint64_t space_stack(struct space *space, unsigned index)
     uint64_t top = USER_STACKS + (uint64_t)(index + 1) * USER_STACK_SLOT;
     for (uint64_t at = top - USER_STACK_SLOT + PAGE_BYTES; at < top; at += PAGE_BYTES) {
         uint64_t *entry = walk(space->root, at, 0);
-        if (entry == NULL || ((*entry & PTE_VALID) == 0 && map_new(space, at, NULL) != 0))
+        if (entry == NULL || ((*entry & PTE_VALID) == 0 && map_new(space, at, NULL) == NULL))
             return 0;
-        fence_page(at); // a hart may remember that the page was missing
     }
     return top;
+}
+
+void *space_buffer(struct space *space, unsigned index)
+{
+    uint64_t address = USER_BUFFERS + (uint64_t)index * PAGE_BYTES;
+    uint64_t *entry = walk(space->root, address, 0);
+    if (entry == NULL)
+        return NULL;
+    return (*entry & PTE_VALID) != 0 ? table_of(*entry) : map_new(space, address, NULL);
 }
 
 #if CONFIG_ASID

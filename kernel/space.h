@@ -25,7 +25,7 @@ struct space {
     uint64_t satp;
     uint64_t *root;
     uint64_t asid_generation; // of the identifier in satp
-    struct handles handles;
+    struct handle handles[HANDLES_MAX];
 };
 
 // Builds the kernel's mappings from the image and `ram_end`, and turns translation on.
@@ -39,6 +39,10 @@ struct space *space_create(void *stage);
 void space_destroy(struct space *space); // its threads must be gone
 // The user stack of slot `index`; returns its top, or 0 where memory is out.
 uint64_t space_stack(struct space *space, unsigned index);
+// The message buffer of slot `index`, by its kernel address; NULL where memory is out.
+void *space_buffer(struct space *space, unsigned index);
+// Lets the space's programs name `object` by `handle`.
+void space_grant(struct space *space, unsigned handle, struct object *object, uint64_t badge);
 // Entry point of the user image.
 uint64_t space_entry(void);
 // Maps one page; 0, or ERROR_MEMORY where a table could not be had.

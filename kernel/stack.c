@@ -45,7 +45,7 @@ int64_t stack_pop(struct stack *s, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
     event_call("stack_pop");
-    int64_t result = s->top != s->bottom ? *--s->top : thread_wait(&s->waiters, timeout_ticks);
+    int64_t result = s->top != s->bottom ? *--s->top : thread_await(&s->waiters, timeout_ticks);
     interrupts_restore(irq);
     return result;
 }

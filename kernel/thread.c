@@ -7,8 +7,10 @@
 #include "board.h"
 #include "console.h"
 #include "counters.h"
+#include "endpoint.h"
 #include "events.h"
 #include "hot.h"
+#include "memory.h"
 #include "mutex.h"
 #include "riscv.h"
 #include "space.h"
@@ -19,6 +21,7 @@ _Static_assert(offsetof(struct thread, frame) == THREAD_FRAME, "layout.h");
 _Static_assert(offsetof(struct thread, user_sp) == THREAD_USER_SP, "layout.h");
 _Static_assert(offsetof(struct thread, context) == THREAD_CONTEXT, "layout.h");
 _Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "layout.h");
+_Static_assert(offsetof(struct thread, badge) == THREAD_BADGE, "layout.h");
 _Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A, "layout.h");
 _Static_assert(sizeof(struct frame) <= FRAME_BYTES && FRAME_BYTES % 16 == 0, "layout.h");
 
@@ -136,40 +139,26 @@ static inline uint64_t own_threshold(const struct thread *t)
     return t->cooperative ? LEVEL_MAX : t->level;
 }
 
-// The level may have changed since the hold.
-void preemption_drop(uint64_t was)
-{
-    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current);
-}
-
 void preemption_release(uint64_t was)
 {
     uint64_t irq = interrupts_off();
-    preemption_drop(was);
+    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current); // the level may have changed
     preemption_check();
     interrupts_restore(irq);
 }
 
-int thread_most_urgent(const struct thread *t)
-{
-    return t->level >= highest_level();
-}
-
-static void enqueue_waiter(struct link *waiters, struct thread *t)
+void thread_enqueue(struct link *waiters, struct thread *t)
 {
     struct link *at = waiters->prev;
+    t->waits_in = waiters;
     while (at != waiters && CONTAINER(at, struct thread, link)->level < t->level)
         at = at->prev;
     list_insert_before(at->next, &t->link);
 }
 
-int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
+int64_t thread_wait(uint64_t state)
 {
-    current->state |= THREAD_BLOCKED;
-    current->waits_in = waiters;
-    enqueue_waiter(waiters, current);
-    if (timeout_ticks != FOREVER)
-        timeout_start(current, timeout_ticks);
+    current->state |= state;
     switch_to_next();
     return current->result;
 }
@@ -179,22 +168,32 @@ void thread_requeue(struct thread *t, struct link *waiters)
     list_remove(&t->link);
     if (t->timeout_armed)
         timeout_stop(t);
-    t->waits_in = waiters;
-    enqueue_waiter(waiters, t);
+    thread_enqueue(waiters, t);
 }
 
-int64_t thread_hand_over(struct thread *next)
+int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
 {
-    current->state |= THREAD_BLOCKED;
-    current->waits_in = &current->link;
-    list_init(&current->link);
-    next->state &= ~THREAD_BLOCKED;
+    thread_enqueue(waiters, current);
+    if (timeout_ticks != FOREVER)
+        timeout_start(current, timeout_ticks);
+    return thread_wait(THREAD_BLOCKED);
+}
+
+int thread_may_follow(const struct thread *t)
+{
+    return t->level >= current->threshold || t->level >= highest_level();
+}
+
+int64_t thread_hand_over(struct thread *next, uint64_t state)
+{
+    current->state = state;
+    next->state = 0;
     count(wakeups);
     switch_to(next);
     return current->result;
 }
 
-void thread_wake(struct thread *t, int64_t result)
+static inline void end_wait(struct thread *t, int64_t result)
 {
     list_remove(&t->link);
     if (t->timeout_armed)
@@ -202,8 +201,20 @@ void thread_wake(struct thread *t, int64_t result)
     t->result = result;
     count(wakeups);
     t->state &= ~THREAD_BLOCKED;
+}
+
+void thread_wake(struct thread *t, int64_t result)
+{
+    end_wait(t, result);
     if (t->state == 0)
         make_ready(t);
+}
+
+void thread_wake_later(struct thread *t, int64_t result)
+{
+    end_wait(t, result);
+    if (t->state == 0)
+        ready_append(t);
 }
 
 // Behind a preemptive thread only its equals can be ready; behind a cooperative one, anything. Within one level the
@@ -238,6 +249,27 @@ int64_t thread_sleep(uint64_t ticks)
     return 0;
 }
 
+#if CONFIG_USERSPACE
+// User stack and message buffer; 0 where memory is out.
+static int furnish_user(struct thread *t, unsigned index)
+{
+    t->buffer = space_buffer(t->space, index);
+    return t->buffer != NULL && space_stack(t->space, index) != 0;
+}
+#endif
+
+static int furnish(struct thread *t, unsigned index)
+{
+    t->frame = (struct frame *)(kernel_stack(index) - FRAME_BYTES);
+    list_init(&t->joiners);
+#if CONFIG_USERSPACE
+    if (t->space != NULL)
+        return furnish_user(t, index);
+#endif
+    t->buffer = page_take();
+    return t->buffer != NULL;
+}
+
 struct thread *thread_allocate(struct space *space, const char *role)
 {
     for (unsigned i = 0; i < THREADS_MAX; i++) {
@@ -245,12 +277,8 @@ struct thread *thread_allocate(struct space *space, const char *role)
         if (t->object.type != OBJECT_none)
             continue;
         *t = (struct thread){.space = space, .role = role, .state = THREAD_DEAD};
-        t->frame = (struct frame *)(kernel_stack(i) - FRAME_BYTES);
-        list_init(&t->joiners);
-#if CONFIG_USERSPACE
-        if (space != NULL && space_stack(space, i) == 0)
+        if (!furnish(t, i))
             return NULL;
-#endif
         t->object.type = OBJECT_thread;
         return t;
     }
@@ -261,13 +289,16 @@ void thread_free(struct thread *t)
 {
     if (t->state != THREAD_DEAD)
         thread_abort(t);
+    if (t->space == NULL)
+        page_give(t->buffer);
     t->object.type = OBJECT_none;
 }
 
 #if CONFIG_USERSPACE
 static void prepare_user(struct thread *t, uint64_t entry, uint64_t argument)
 {
-    *t->frame = (struct frame){.pc = entry, .a[0] = argument};
+    uint64_t buffer = USER_BUFFERS + (uint64_t)(t - threads) * PAGE_BYTES;
+    *t->frame = (struct frame){.pc = entry, .tp = buffer, .a[0] = argument};
     t->user_sp = USER_STACKS + (uint64_t)(t - threads + 1) * USER_STACK_SLOT;
     t->context.ra = (uint64_t)enter_user;
     t->context.sp = (uint64_t)t->frame;
@@ -363,6 +394,7 @@ int64_t thread_abort(struct thread *t)
     uint64_t held = preemption_hold();
     if (t != current)
         forget(t);
+    endpoint_abandon(t);
     t->state = THREAD_DEAD;
     mutex_abandon(t);
     while (!list_empty(&t->joiners))
@@ -411,7 +443,7 @@ void thread_set_level(struct thread *t, uint64_t level)
         ready_append(t);
     } else if (t->state & THREAD_BLOCKED) {
         list_remove(&t->link);
-        enqueue_waiter(t->waits_in, t);
+        thread_enqueue(t->waits_in, t);
     }
 }
 

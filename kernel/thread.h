@@ -24,6 +24,7 @@
 
 // Bits of a thread's state; 0 is running or ready.
 #define THREAD_BLOCKED 1ul   // waits for an object or a time
+#define THREAD_CALLING 16ul  // waits for a reply, in no queue
 #define THREAD_SUSPENDED 2ul // until thread_resume()
 #define THREAD_DORMANT 4ul   // created, not started
 #define THREAD_DEAD 8ul      // ended or never created; may be created again
@@ -48,7 +49,8 @@ struct thread {
     struct frame *frame; // top of the kernel stack: where a trap from user mode begins
     uint64_t user_sp;
     struct context context;
-    uint64_t message[MESSAGE_REGISTERS]; // words in registers, on their way to or from the user
+    uint64_t message[MESSAGE_REGISTERS]; // words in registers, received or waiting to be
+    uint64_t badge;                      // what the receiver learns of the sender
     // The scheduler's.
     struct link link; // in a ready queue or among an object's waiters
     struct link *waits_in; // the waiters among which it stands, while blocked
@@ -67,6 +69,12 @@ struct thread {
     uint64_t wait[4];
     struct mutex *awaited; // the mutex it waits for, or NULL
     struct mutex *held;    // the mutexes it owns, the latest first
+    // Messages (endpoint.c).
+    uint64_t *buffer;       // words beyond the registers; a page, for user threads mapped in their space
+    uint64_t sent_words;    // of a sender that waits to be received
+    uint64_t wants_reply;   // it is a call
+    struct thread *caller;  // waits for this thread's reply
+    struct thread *replier; // whose reply this thread waits for
     struct link joiners; // threads that wait for this one's end
     const char *role;    // "client", "peer", ...: the name in event log and messages
 #if CONFIG_OBJCORE
@@ -99,13 +107,19 @@ int64_t thread_yield(void);
 int64_t thread_exit(void);
 int64_t thread_sleep(uint64_t ticks);
 
+// The words of a message beyond those in registers.
+static inline uint64_t *message_buffer(void)
+{
+    return current->buffer;
+}
+
 // For objects. Interrupts must be off.
 
 // Takes the running thread off the processor, into `waiters` by priority, first come first served among equals.
 // Returns what thread_wake() was given, or ERROR_TIMEOUT.
 int64_t thread_block(struct link *waiters, uint64_t timeout_ticks);
 // The same, or ERROR_BUSY where the caller may not wait.
-static inline int64_t thread_wait(struct link *waiters, uint64_t timeout_ticks)
+static inline int64_t thread_await(struct link *waiters, uint64_t timeout_ticks)
 {
     return timeout_ticks == 0 ? refuse(ERROR_BUSY) : thread_block(waiters, timeout_ticks);
 }
@@ -120,10 +134,17 @@ static inline struct thread *thread_first(const struct link *waiters)
 {
     return CONTAINER(waiters->next, struct thread, link);
 }
-// Blocks the running thread without a queue and runs `next`, blocked until now, in its place. The caller has
-// taken `next` from its queue and knows that no ready thread is more urgent (thread_most_urgent()).
-int64_t thread_hand_over(struct thread *next);
-int thread_most_urgent(const struct thread *t);
+// Puts a thread that is not ready among the waiters: by priority, first come first served among equals.
+void thread_enqueue(struct link *waiters, struct thread *t);
+// Leaves the processor in the given state, to whoever is next; returns what the waker says.
+int64_t thread_wait(uint64_t state);
+// Whether a thread that is not ready may run next when the running one leaves: nobody ready is more urgent.
+int thread_may_follow(const struct thread *t);
+// Leaves the processor in the given state to `next`, which stands in no queue, waits for nothing else than this, and
+// may follow.
+int64_t thread_hand_over(struct thread *next, uint64_t state);
+// thread_wake() that never switches, for a caller that is about to wait itself.
+void thread_wake_later(struct thread *t, int64_t result);
 // Nothing preempts the running thread between hold and release; wakes take effect at the release. They nest.
 static inline uint64_t preemption_hold(void)
 {
@@ -132,8 +153,6 @@ static inline uint64_t preemption_hold(void)
     return was;
 }
 void preemption_release(uint64_t was);
-// Ends the hold of a thread that is about to block anyway.
-void preemption_drop(uint64_t was);
 // Lets a more urgent ready thread run, where the running thread's level has fallen.
 void preemption_check(void);
 

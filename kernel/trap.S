@@ -20,6 +20,9 @@
 #define OBJECT_CALL1(name, type, a) COUNT_CALL
 #define OBJECT_CALL2(name, type, a, b) COUNT_CALL
 #define OBJECT_CALL3(name, type, a, b, c) COUNT_CALL
+#define MESSAGE_CALL(name, type) COUNT_CALL
+#define SEND_CALL(name, type) COUNT_CALL
+#define RECEIVE_CALL(name, type) COUNT_CALL
 #if CONFIG_USERSPACE
 #include "calls.def"
 #endif
@@ -86,6 +89,37 @@ call_return_message:                // a1 to a5 belong to the answer
     li      a6, 0
     li      a7, 0
     sret
+
+// A call whose answer is a message: its words and badge go back in registers.
+    .macro  answers_by_message name
+    .globl  message_\name
+message_\name:
+    call    sys_\name
+    j       message_return
+    .endm
+#if CONFIG_USERSPACE
+#define CALL0(name)
+#define CALL1(name, a)
+#define CALL2(name, a, b)
+#define CALL3(name, a, b, c)
+#define CALL4(name, a, b, c, d)
+#define OBJECT_CALL0(name, type)
+#define OBJECT_CALL1(name, type, a)
+#define OBJECT_CALL2(name, type, a, b)
+#define OBJECT_CALL3(name, type, a, b, c)
+#define MESSAGE_CALL(name, type) answers_by_message name
+#define SEND_CALL(name, type)
+#define RECEIVE_CALL(name, type) answers_by_message name
+#include "calls.def"
+#endif
+message_return:
+    ld      a1, THREAD_BADGE(tp)
+    ld      a2, THREAD_MESSAGE(tp)
+    ld      a3, THREAD_MESSAGE + 8(tp)
+    ld      a4, THREAD_MESSAGE + 16(tp)
+    ld      a5, THREAD_MESSAGE + 24(tp)
+    j       call_return_message
+
 no_call:
     li      a0, -7                  // ERROR_CALL
     j       call_return

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Each operation is a ladder of conditions of the fast path, all checked before any state changes; whatever does not
+// hold goes to the slow path beside it. Interrupts are off in all functions that take a message in registers.
+#include "endpoint.h"
+
+#include "counters.h"
+#include "events.h"
+#include "notification.h"
+#include "riscv.h"
+#include "text.h"
+#include "thread.h"
+
+#define KERNEL_BADGE 1 // kernel threads use no handle
+
+void endpoint_init(struct endpoint *e, uint64_t a, uint64_t b)
+{
+    (void)a;
+    (void)b;
+    list_init(&e->receivers);
+    list_init(&e->senders);
+    e->notification = NULL;
+}
+
+// A message on its way: words in registers as the arguments of the functions below.
+#define WORDS uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3
+#define THE_WORDS w0, w1, w2, w3
+
+static inline void put_words(struct thread *t, WORDS)
+{
+    t->message[0] = w0;
+    t->message[1] = w1;
+    t->message[2] = w2;
+    t->message[3] = w3;
+}
+
+static inline void copy_buffer(struct thread *to, const struct thread *from, uint64_t words)
+{
+    if (words > MESSAGE_REGISTERS)
+        memcpy(to->buffer, from->buffer, (words - MESSAGE_REGISTERS) * sizeof *to->buffer);
+}
+
+static inline void expect_reply(struct thread *caller, struct thread *replier)
+{
+    caller->replier = replier;
+    replier->caller = caller;
+}
+
+// The running thread becomes a sender in the queue.
+static int64_t wait_to_send(struct endpoint *e, uint64_t badge, uint64_t words, uint64_t wants_reply, WORDS)
+{
+    put_words(current, THE_WORDS);
+    current->badge = badge;
+    current->sent_words = words;
+    current->wants_reply = wants_reply;
+    return thread_block(&e->senders, FOREVER);
+}
+
+static struct thread *deliver(struct endpoint *e, uint64_t badge, uint64_t words, WORDS)
+{
+    struct thread *receiver = thread_first(&e->receivers);
+    put_words(receiver, THE_WORDS);
+    receiver->badge = badge;
+    copy_buffer(receiver, current, words);
+    return receiver;
+}
+
+static __attribute__((noinline)) int64_t call_slowly(struct endpoint *e, uint64_t badge, uint64_t words, WORDS)
+{
+    count(slowpaths);
+    if (words > MESSAGE_WORDS_MAX)
+        return ERROR_ARGUMENT;
+    if (list_empty(&e->receivers))
+        return wait_to_send(e, badge, words, 1, THE_WORDS);
+    struct thread *receiver = deliver(e, badge, words, THE_WORDS);
+    expect_reply(current, receiver);
+    thread_wake_later(receiver, (int64_t)words);
+    return thread_wait(THREAD_CALLING);
+}
+
+static inline int64_t call(struct endpoint *e, uint64_t badge, uint64_t words, WORDS)
+{
+    event_call("endpoint_call");
+    struct thread *receiver = thread_first(&e->receivers);
+    if (list_empty(&e->receivers) || words > MESSAGE_REGISTERS || receiver->state != THREAD_BLOCKED ||
+        !thread_may_follow(receiver))
+        return call_slowly(e, badge, words, THE_WORDS);
+    count(fastpaths);
+    list_remove(&receiver->link);
+    put_words(receiver, THE_WORDS);
+    receiver->badge = badge;
+    receiver->result = (int64_t)words;
+    expect_reply(current, receiver);
+    return thread_hand_over(receiver, THREAD_CALLING);
+}
+
+// Gives the message of the first sender to the running thread.
+static int64_t take_first(struct endpoint *e)
+{
+    struct thread *self = current, *sender = thread_first(&e->senders);
+    int64_t words = (int64_t)sender->sent_words;
+    memcpy(self->message, sender->message, sizeof self->message);
+    self->badge = sender->badge;
+    copy_buffer(self, sender, sender->sent_words);
+    if (sender->wants_reply) {
+        list_remove(&sender->link);
+        sender->state = (sender->state & ~THREAD_BLOCKED) | THREAD_CALLING;
+        expect_reply(sender, self);
+    } else {
+        thread_wake(sender, 0);
+    }
+    return words;
+}
+
+static int64_t receive(struct endpoint *e)
+{
+    if (!list_empty(&e->senders))
+        return take_first(e);
+    if (e->notification != NULL && e->notification->signal != 0) {
+        current->badge = e->notification->signal;
+        e->notification->signal = 0;
+        return MESSAGE_SIGNAL;
+    }
+    return thread_block(&e->receivers, FOREVER);
+}
+
+// The end of the caller's wait; it does not run yet.
+static void release_caller(struct thread *caller, int64_t result)
+{
+    caller->replier->caller = NULL;
+    caller->replier = NULL;
+    caller->state &= ~THREAD_CALLING;
+    list_init(&caller->link); // it stands in no queue
+    thread_wake_later(caller, result);
+}
+
+static __attribute__((noinline)) int64_t reply_receive_slowly(struct endpoint *e, uint64_t words, WORDS)
+{
+    struct thread *caller = current->caller;
+    count(slowpaths);
+    if (words > MESSAGE_WORDS_MAX)
+        return ERROR_ARGUMENT;
+    if (caller != NULL) {
+        uint64_t held = preemption_hold();
+        put_words(caller, THE_WORDS);
+        caller->badge = 0;
+        copy_buffer(caller, current, words);
+        release_caller(caller, (int64_t)words);
+        if (list_empty(&e->senders)) // about to wait: whoever is most urgent runs then
+            current->threshold = held;
+        else
+            preemption_release(held);
+    }
+    return receive(e);
+}
+
+static inline int64_t reply_receive(struct endpoint *e, uint64_t words, WORDS)
+{
+    event_call("endpoint_reply_receive");
+    struct thread *self = current, *caller = self->caller;
+    if (caller == NULL || words > MESSAGE_REGISTERS || !list_empty(&e->senders) || caller->state != THREAD_CALLING ||
+        (e->notification != NULL && e->notification->signal != 0) || !thread_may_follow(caller))
+        return reply_receive_slowly(e, words, THE_WORDS);
+    count(fastpaths);
+    self->caller = NULL;
+    caller->replier = NULL;
+    put_words(caller, THE_WORDS);
+    caller->badge = 0;
+    caller->result = (int64_t)words;
+    thread_enqueue(&e->receivers, self);
+    return thread_hand_over(caller, THREAD_BLOCKED);
+}
+
+static int64_t send(struct endpoint *e, uint64_t badge, uint64_t words, WORDS)
+{
+    event_call("endpoint_send");
+    if (words > MESSAGE_WORDS_MAX)
+        return ERROR_ARGUMENT;
+    if (list_empty(&e->receivers))
+        return wait_to_send(e, badge, words, 0, THE_WORDS);
+    thread_wake(deliver(e, badge, words, THE_WORDS), (int64_t)words);
+    return 0;
+}
+
+// A new message while a caller still waits for the reply to an older one: that reply will never come.
+static inline void drop_caller(void)
+{
+    if (current->caller != NULL)
+        release_caller(current->caller, ERROR_ABORTED);
+}
+
+int endpoint_signal(struct endpoint *e, uint64_t signal)
+{
+    if (list_empty(&e->receivers))
+        return 0;
+    struct thread *receiver = thread_first(&e->receivers);
+    receiver->badge = signal;
+    thread_wake(receiver, MESSAGE_SIGNAL);
+    return 1;
+}
+
+void endpoint_abandon(struct thread *t)
+{
+    if (t->replier != NULL) {
+        t->replier->caller = NULL;
+        t->replier = NULL;
+    }
+    if (t->caller != NULL)
+        release_caller(t->caller, ERROR_ABORTED);
+}
+
+// Kernel threads.
+
+static void take_message(struct message *m)
+{
+    memcpy(m->word, current->message, sizeof m->word);
+    m->badge = current->badge;
+}
+
+int64_t endpoint_call(struct endpoint *e, uint64_t words, struct message *m)
+{
+    uint64_t irq = interrupts_off();
+    int64_t result = call(e, KERNEL_BADGE, words, m->word[0], m->word[1], m->word[2], m->word[3]);
+    take_message(m);
+    interrupts_restore(irq);
+    return result;
+}
+
+int64_t endpoint_reply_receive(struct endpoint *e, uint64_t words, struct message *m)
+{
+    uint64_t irq = interrupts_off();
+    int64_t result = reply_receive(e, words, m->word[0], m->word[1], m->word[2], m->word[3]);
+    take_message(m);
+    interrupts_restore(irq);
+    return result;
+}
+
+int64_t endpoint_send(struct endpoint *e, uint64_t words, const struct message *m)
+{
+    uint64_t irq = interrupts_off();
+    int64_t result = send(e, KERNEL_BADGE, words, m->word[0], m->word[1], m->word[2], m->word[3]);
+    interrupts_restore(irq);
+    return result;
+}
+
+int64_t endpoint_receive(struct endpoint *e, struct message *m)
+{
+    uint64_t irq = interrupts_off();
+    event_call("endpoint_receive");
+    drop_caller();
+    int64_t result = receive(e);
+    take_message(m);
+    interrupts_restore(irq);
+    return result;
+}
+
+#if CONFIG_USERSPACE
+// System calls: the message is in the registers of the call. The answer's are loaded from current->message by trap.S.
+
+#define ENDPOINT_OR_RETURN                                                                                             \
+    struct handle *named = handle_entry(handle, OBJECT_endpoint);                                                      \
+    if (named == NULL)                                                                                                 \
+        return ERROR_HANDLE;                                                                                           \
+    struct endpoint *e = (struct endpoint *)named->object
+
+int64_t sys_endpoint_call(uint64_t handle, uint64_t words, WORDS)
+{
+    ENDPOINT_OR_RETURN;
+    return call(e, named->badge, words, THE_WORDS);
+}
+
+int64_t sys_endpoint_reply_receive(uint64_t handle, uint64_t words, WORDS)
+{
+    ENDPOINT_OR_RETURN;
+    return reply_receive(e, words, THE_WORDS);
+}
+
+int64_t sys_endpoint_send(uint64_t handle, uint64_t words, WORDS)
+{
+    ENDPOINT_OR_RETURN;
+    return send(e, named->badge, words, THE_WORDS);
+}
+
+int64_t sys_endpoint_receive(uint64_t handle)
+{
+    ENDPOINT_OR_RETURN;
+    event_call("endpoint_receive");
+    drop_caller();
+    return receive(e);
+}
+#endif

@@ -74,10 +74,10 @@ struct circle {
 };
 #define END_OF_FAMILY {.contract = {.key = NULL}}
 
-// Lists in designated initialisers.
-#define SEQUENCE(...) (const char *const[]) { __VA_ARGS__, NULL }
-#define EXPECT(...) (const struct cyc_expect[]) { __VA_ARGS__, {0} }
-#define PARAMS(...) (const struct cyc_param[]) { __VA_ARGS__, {0} }
+// Lists in designated initialisers; in parentheses, so that they can be arguments of macros.
+#define SEQUENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT(...) ((const struct cyc_expect[]){__VA_ARGS__, {0}})
+#define PARAMS(...) ((const struct cyc_param[]){__VA_ARGS__, {0}})
 // Kernel code in a circle's file: the user image has NULL in its place.
 #ifdef USER_PROGRAM
 #define IN_KERNEL(function) NULL

@@ -3,6 +3,7 @@
 
 #include "counters.h"
 #include "events.h"
+#include "hot.h"
 #include "riscv.h"
 #include "thread.h"
 
@@ -26,7 +27,7 @@ static inline uint64_t satisfied_waiter(const struct event_set *e, const struct 
 }
 
 // Several waiters: all are judged by the same set before the first of them runs.
-static void wake_several(struct event_set *e)
+static APART int64_t wake_several(struct event_set *e, uint64_t irq)
 {
     uint64_t held = preemption_hold();
     struct link *next;
@@ -38,47 +39,49 @@ static void wake_several(struct event_set *e)
             thread_wake(t, (int64_t)seen);
     }
     preemption_release(held);
+    interrupts_restore(irq);
+    return 0;
 }
 
-static inline void wake_satisfied(struct event_set *e)
+// Called last.
+static APART int64_t wake_satisfied(struct event_set *e, uint64_t irq)
 {
-    if (list_empty(&e->waiters))
-        return;
-    struct thread *first = thread_first(&e->waiters);
-    if (first->link.next != &e->waiters) {
-        wake_several(e);
-        return;
-    }
+    const struct thread *first = thread_first(&e->waiters);
+    if (first->link.next != &e->waiters)
+        return wake_several(e, irq);
     uint64_t seen = satisfied_waiter(e, first);
     if (seen != 0)
-        thread_wake(first, (int64_t)seen);
+        return thread_deliver(&e->waiters, (int64_t)seen, irq);
+    interrupts_restore(irq);
+    return 0;
 }
 
-static inline int64_t change(struct event_set *e, uint64_t present)
+static inline int64_t change(struct event_set *e, uint64_t present, uint64_t irq)
 {
-    if (present > EVENTS_ALL)
-        return refuse(ERROR_ARGUMENT);
-    e->present = present;
-    wake_satisfied(e);
-    return 0;
+    int64_t result = 0;
+    if (present > EVENTS_ALL) {
+        result = refuse(ERROR_ARGUMENT);
+    } else {
+        e->present = present;
+        if (!list_empty(&e->waiters))
+            return wake_satisfied(e, irq);
+    }
+    interrupts_restore(irq);
+    return result;
 }
 
 int64_t events_post(struct event_set *e, uint64_t events)
 {
     uint64_t irq = interrupts_off();
     event_call("events_post");
-    int64_t result = change(e, e->present | events);
-    interrupts_restore(irq);
-    return result;
+    return change(e, e->present | events, irq);
 }
 
 int64_t events_set(struct event_set *e, uint64_t events)
 {
     uint64_t irq = interrupts_off();
     event_call("events_set");
-    int64_t result = change(e, events);
-    interrupts_restore(irq);
-    return result;
+    return change(e, events, irq);
 }
 
 int64_t events_clear(struct event_set *e, uint64_t events)
@@ -90,34 +93,33 @@ int64_t events_clear(struct event_set *e, uint64_t events)
     return 0;
 }
 
-static inline int64_t wait_for(struct event_set *e, uint64_t events, uint64_t all, uint64_t reset, uint64_t timeout_ticks)
+static inline int64_t wait_for(struct event_set *e, uint64_t events, uint64_t all, uint64_t reset,
+                               uint64_t timeout_ticks, uint64_t irq)
 {
-    if (events == 0 || events > EVENTS_ALL)
-        return refuse(ERROR_ARGUMENT);
+    int64_t result;
     if (reset)
         e->present = 0;
-    uint64_t seen = satisfied(e->present, events, all);
-    if (seen != 0)
-        return (int64_t)seen;
-    current->wait[0] = events;
-    current->wait[1] = all;
-    return thread_await(&e->waiters, timeout_ticks);
+    if (events == 0 || events > EVENTS_ALL) {
+        result = refuse(ERROR_ARGUMENT);
+    } else if ((result = (int64_t)satisfied(e->present, events, all)) == 0) {
+        current->wait[0] = events;
+        current->wait[1] = all;
+        return thread_await(&e->waiters, timeout_ticks, irq);
+    }
+    interrupts_restore(irq);
+    return result;
 }
 
 int64_t events_wait(struct event_set *e, uint64_t events, uint64_t reset, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
     event_call("events_wait");
-    int64_t result = wait_for(e, events, 0, reset, timeout_ticks);
-    interrupts_restore(irq);
-    return result;
+    return wait_for(e, events, 0, reset, timeout_ticks, irq);
 }
 
 int64_t events_wait_all(struct event_set *e, uint64_t events, uint64_t reset, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
     event_call("events_wait_all");
-    int64_t result = wait_for(e, events, 1, reset, timeout_ticks);
-    interrupts_restore(irq);
-    return result;
+    return wait_for(e, events, 1, reset, timeout_ticks, irq);
 }

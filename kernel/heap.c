@@ -9,6 +9,7 @@
 
 #include "counters.h"
 #include "events.h"
+#include "hot.h"
 #include "memory.h"
 #include "riscv.h"
 
@@ -16,39 +17,35 @@
 #define USED 1u
 
 struct heap_block {
-    uint32_t left;  // granules of the block to the left, header included
-    uint32_t size;  // granules of this block << 1 | USED
+    uint32_t left_bytes; // of the block to the left; sizes are multiples of the granule and count the header
+    uint32_t size_bytes; // of this block, plus USED
     // What follows belongs to the owner while the block is used.
     struct heap_block *next, *prev; // in the list of its class; prev is NULL in the first
 };
 
 #define HEADER_BYTES offsetof(struct heap_block, next)
-#define SMALLEST (sizeof(struct heap_block) / GRANULE)
+#define SMALLEST_BYTES sizeof(struct heap_block)
+#define EXACT_BYTES (HEAP_EXACT * GRANULE)
 // A page: link to the next page, left sentinel, blocks, right sentinel.
-#define ROW_GRANULES ((PAGE_BYTES - sizeof(void *) - 2 * HEADER_BYTES) / GRANULE)
+#define ROW_BYTES (PAGE_BYTES - sizeof(void *) - 2 * HEADER_BYTES)
 
-_Static_assert(ROW_GRANULES < 1u << (HEAP_CLASSES - HEAP_EXACT + 5), "HEAP_CLASSES: a class for every block");
+_Static_assert(ROW_BYTES < EXACT_BYTES << (HEAP_CLASSES - HEAP_EXACT), "HEAP_CLASSES: a class for every block");
 
-static inline uint64_t granules(const struct heap_block *b)
+static inline struct heap_block *block_at(struct heap_block *b, uint64_t distance_bytes)
 {
-    return b->size >> 1;
+    return (struct heap_block *)(void *)((char *)b + distance_bytes);
 }
 
-static inline struct heap_block *right_of(struct heap_block *b)
+static inline uint64_t class_of(uint64_t bytes)
 {
-    return (struct heap_block *)(void *)((char *)b + granules(b) * GRANULE);
+    static const uint8_t highest_bit[ROW_BYTES / EXACT_BYTES + 1] = {[2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3};
+    return bytes < EXACT_BYTES ? bytes / GRANULE : (uint64_t)HEAP_EXACT + highest_bit[bytes / EXACT_BYTES];
 }
 
-static inline struct heap_block *left_of(struct heap_block *b)
+// Two numbers have the same highest bit when what they differ in is less than what they share.
+static inline int same_class(uint64_t smaller_bytes, uint64_t bytes)
 {
-    return (struct heap_block *)(void *)((char *)b - (uint64_t)b->left * GRANULE);
-}
-
-static inline uint64_t class_of(uint64_t size)
-{
-    static const uint8_t highest_bit[ROW_GRANULES / HEAP_EXACT + 1] = {
-        [2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3};
-    return size < HEAP_EXACT ? size : (uint64_t)HEAP_EXACT + highest_bit[size / HEAP_EXACT];
+    return smaller_bytes >= EXACT_BYTES && (smaller_bytes ^ bytes) <= (smaller_bytes & bytes);
 }
 
 // Index of the lowest bit set. The product's upper bits are different for each of the 64 possible inputs, because every
@@ -84,88 +81,104 @@ static inline void unlist(struct heap *h, struct heap_block *b, uint64_t class)
         h->classes_used &= ~(1ul << class);
 }
 
-// Sets the size of a free block and tells its right neighbour.
-static inline void resize(struct heap_block *b, uint64_t size)
+// Sets the size of a block, which is free then, and tells its right neighbour.
+static inline void resize(struct heap_block *b, uint64_t bytes)
 {
-    b->size = (uint32_t)(size << 1);
-    right_of(b)->left = (uint32_t)size;
+    b->size_bytes = (uint32_t)bytes;
+    block_at(b, bytes)->left_bytes = (uint32_t)bytes;
 }
 
-static void relist(struct heap *h, struct heap_block *b, uint64_t old_size, uint64_t size)
+// Called last; returns `result`.
+static APART void *relist(struct heap *h, struct heap_block *b, uint64_t old_bytes, void *result)
 {
-    uint64_t old_class = class_of(old_size), class = class_of(size);
-    if (class == old_class)
-        return;
-    unlist(h, b, old_class);
-    list_free(h, b, class);
+    unlist(h, b, class_of(old_bytes));
+    list_free(h, b, class_of(b->size_bytes));
+    return result;
 }
 
-// A free block of at least `size`: any of a class that holds nothing smaller, else one that fits in size's own class.
-static inline struct heap_block *find(const struct heap *h, uint64_t size)
+// A free block of at least `bytes`: any of a class that holds nothing smaller, else one that fits in its own class.
+static inline struct heap_block *find(const struct heap *h, uint64_t bytes)
 {
-    uint64_t class = class_of(size);
-    uint64_t sure = size < HEAP_EXACT || (size & (size - 1)) == 0 ? class : class + 1;
+    uint64_t class = class_of(bytes);
+    uint64_t sure = bytes < EXACT_BYTES || (bytes & (bytes - 1)) == 0 ? class : class + 1;
     uint64_t candidates = h->classes_used >> sure;
     if (candidates != 0)
         return h->first[sure + lowest_bit(candidates)];
     if (sure == class)
         return NULL;
     struct heap_block *b = h->first[class];
-    while (b != NULL && granules(b) < size)
+    while (b != NULL && b->size_bytes < bytes)
         b = b->next;
     return b;
 }
 
-static inline void account(struct heap *h, int64_t granules_more)
+static inline void account(struct heap *h, int64_t more_bytes)
 {
 #if CONFIG_OBJCORE
-    h->used_bytes += (uint64_t)granules_more * GRANULE;
+    h->used_bytes += (uint64_t)more_bytes;
     if (h->used_bytes > h->used_most_bytes)
         h->used_most_bytes = h->used_bytes;
 #else
     (void)h;
-    (void)granules_more;
+    (void)more_bytes;
 #endif
+}
+
+// Takes the whole block.
+static inline void *use_all(struct heap *h, struct heap_block *b)
+{
+    uint64_t bytes = b->size_bytes;
+    unlist(h, b, class_of(bytes));
+    b->size_bytes = (uint32_t)bytes | USED;
+    account(h, (int64_t)bytes);
+    return (char *)b + HEADER_BYTES;
+}
+
+// Takes its right end and leaves the rest where it is.
+static inline void *use_end(struct heap *h, struct heap_block *b, uint64_t bytes)
+{
+    uint64_t old_bytes = b->size_bytes, rest_bytes = old_bytes - bytes;
+    struct heap_block *end = block_at(b, rest_bytes);
+    resize(b, rest_bytes);
+    resize(end, bytes);
+    end->size_bytes |= USED;
+    account(h, (int64_t)bytes);
+    void *result = (char *)end + HEADER_BYTES;
+    return same_class(rest_bytes, old_bytes) ? result : relist(h, b, old_bytes, result);
 }
 
 void *heap_take(struct heap *h, uint64_t bytes)
 {
-    uint64_t size = bytes <= SMALLEST * GRANULE - HEADER_BYTES ? SMALLEST : (bytes + HEADER_BYTES + GRANULE - 1) / GRANULE;
-    struct heap_block *b = bytes <= PAGE_BYTES ? find(h, size) : NULL;
+    if (bytes > ROW_BYTES - HEADER_BYTES)
+        return NULL;
+    uint64_t need_bytes = (bytes + HEADER_BYTES + GRANULE - 1) & ~(uint64_t)(GRANULE - 1);
+    if (need_bytes < SMALLEST_BYTES)
+        need_bytes = SMALLEST_BYTES;
+    struct heap_block *b = find(h, need_bytes);
     if (b == NULL)
         return NULL;
-    uint64_t rest = granules(b) - size;
-    if (rest >= SMALLEST) {
-        relist(h, b, rest + size, rest);
-        resize(b, rest);
-        b = right_of(b);
-        b->left = (uint32_t)rest;
-        resize(b, size);
-    } else {
-        unlist(h, b, class_of(rest + size));
-    }
-    b->size |= USED;
-    account(h, (int64_t)granules(b));
-    return (char *)b + HEADER_BYTES;
+    return b->size_bytes - need_bytes >= SMALLEST_BYTES ? use_end(h, b, need_bytes) : use_all(h, b);
 }
 
 void heap_give(struct heap *h, void *block)
 {
     struct heap_block *b = (struct heap_block *)(void *)((char *)block - HEADER_BYTES);
-    struct heap_block *left = left_of(b), *right = right_of(b);
-    uint64_t size = granules(b);
-    account(h, -(int64_t)size);
-    if ((right->size & USED) == 0) {
-        unlist(h, right, class_of(granules(right)));
-        size += granules(right);
+    uint64_t bytes = b->size_bytes & ~USED;
+    struct heap_block *left = block_at(b, -(uint64_t)b->left_bytes), *right = block_at(b, bytes);
+    account(h, -(int64_t)bytes);
+    if ((right->size_bytes & USED) == 0) {
+        unlist(h, right, class_of(right->size_bytes));
+        bytes += right->size_bytes;
     }
-    if ((left->size & USED) == 0) {
-        relist(h, left, granules(left), granules(left) + size);
-        resize(left, granules(left) + size);
-    } else {
-        resize(b, size);
-        list_free(h, b, class_of(size));
+    uint64_t left_bytes = left->size_bytes;
+    if (left_bytes & USED) {
+        resize(b, bytes);
+        list_free(h, b, class_of(bytes));
+        return;
     }
+    resize(left, left_bytes + bytes);
+    if (!same_class(left_bytes, left_bytes + bytes))
+        relist(h, left, left_bytes, NULL);
 }
 
 void *heap_malloc(struct heap *h, uint64_t bytes)
@@ -187,7 +200,7 @@ void heap_free(struct heap *h, void *block)
 
 uint64_t heap_largest_bytes(void)
 {
-    return ROW_GRANULES * GRANULE - HEADER_BYTES;
+    return ROW_BYTES - HEADER_BYTES;
 }
 
 static void add_page(struct heap *h, void *page)
@@ -195,13 +208,12 @@ static void add_page(struct heap *h, void *page)
     *(void **)page = h->pages;
     h->pages = page;
     struct heap_block *sentinel = (struct heap_block *)(void *)((char *)page + sizeof(void *));
-    sentinel->size = HEADER_BYTES / GRANULE << 1 | USED;
-    struct heap_block *row = right_of(sentinel);
-    row->left = HEADER_BYTES / GRANULE;
-    row->size = ROW_GRANULES << 1;
-    right_of(row)->size = USED;
-    resize(row, ROW_GRANULES);
-    list_free(h, row, class_of(ROW_GRANULES));
+    resize(sentinel, HEADER_BYTES);
+    sentinel->size_bytes |= USED;
+    struct heap_block *row = block_at(sentinel, HEADER_BYTES);
+    resize(row, ROW_BYTES);
+    block_at(row, ROW_BYTES)->size_bytes = USED;
+    list_free(h, row, class_of(ROW_BYTES));
 }
 
 void heap_init(struct heap *h, uint64_t bytes, uint64_t unused)

@@ -3,6 +3,7 @@
 
 #include "counters.h"
 #include "events.h"
+#include "hot.h"
 #include "riscv.h"
 #include "thread.h"
 
@@ -11,14 +12,6 @@ void mutex_init(struct mutex *m, uint64_t unused_a, uint64_t unused_b)
     (void)unused_a;
     (void)unused_b;
     list_init(&m->waiters);
-}
-
-static inline void own(struct mutex *m, struct thread *t)
-{
-    m->owner = t;
-    m->depth = 1;
-    m->held = t->held;
-    t->held = m;
 }
 
 // Mostly the latest is given back first.
@@ -67,24 +60,13 @@ static void raise(struct thread *t, uint64_t level)
     }
 }
 
-static int64_t wait_for_owner(struct mutex *m, uint64_t timeout_ticks)
+static APART int64_t wait_for_owner(struct mutex *m, uint64_t timeout_ticks, uint64_t irq)
 {
-    if (timeout_ticks == 0)
-        return refuse(ERROR_BUSY);
-    current->awaited = m;
-    raise(m->owner, current->level);
-    return thread_block(&m->waiters, timeout_ticks);
-}
-
-int64_t mutex_acquire(struct mutex *m, uint64_t timeout_ticks)
-{
-    if (m->owner == NULL)
-        own(m, current);
-    else if (m->owner == current)
-        m->depth++;
-    else
-        return wait_for_owner(m, timeout_ticks);
-    return 0;
+    if (timeout_ticks != 0) {
+        current->awaited = m;
+        raise(m->owner, current->level);
+    }
+    return thread_await(&m->waiters, timeout_ticks, irq);
 }
 
 struct thread *mutex_release(struct mutex *m)
@@ -97,18 +79,13 @@ struct thread *mutex_release(struct mutex *m)
     }
     struct thread *next = thread_first(&m->waiters);
     next->awaited = NULL;
-    own(m, next);
+    mutex_own(m, next);
     mutex_settle(self);
     return next;
 }
 
-void mutex_pass(struct mutex *m, struct thread *t)
+void mutex_queue(struct mutex *m, struct thread *t)
 {
-    if (m->owner == NULL) {
-        own(m, t);
-        thread_wake(t, 0);
-        return;
-    }
     t->awaited = m;
     thread_requeue(t, &m->waiters);
     raise(m->owner, t->level);
@@ -134,19 +111,26 @@ int64_t mutex_lock(struct mutex *m, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
     event_call("mutex_lock");
-    int64_t result = mutex_acquire(m, timeout_ticks);
+    if (m->owner == NULL)
+        mutex_own(m, current);
+    else if (m->owner == current)
+        m->depth++;
+    else
+        return wait_for_owner(m, timeout_ticks, irq);
     interrupts_restore(irq);
-    return result;
+    return 0;
 }
 
-// The next owner may be suspended: then it is the lower level of this thread that lets others run.
-static inline void unlock_last(struct mutex *m)
+// Called last. The next owner may be suspended: then it is the lower level of this thread that lets others run.
+static APART int64_t unlock_last(struct mutex *m, uint64_t irq)
 {
     struct thread *next = mutex_release(m);
-    if (next == NULL)
-        return;
-    thread_wake(next, 0);
-    preemption_check();
+    if (next != NULL) {
+        thread_wake(next, 0);
+        preemption_check();
+    }
+    interrupts_restore(irq);
+    return 0;
 }
 
 int64_t mutex_unlock(struct mutex *m)
@@ -157,7 +141,7 @@ int64_t mutex_unlock(struct mutex *m)
     if (m->owner != current)
         result = refuse(ERROR_DENIED);
     else if (--m->depth == 0)
-        unlock_last(m);
+        return unlock_last(m, irq);
     interrupts_restore(irq);
     return result;
 }

@@ -9,8 +9,7 @@
 
 #include "list.h"
 #include "object.h"
-
-struct thread;
+#include "thread.h"
 
 struct mutex {
     struct object object;
@@ -28,11 +27,18 @@ int64_t mutex_lock(struct mutex *m, uint64_t timeout_ticks);
 // ERROR_DENIED where the caller does not hold it. The last unlock hands it to the first waiter.
 int64_t mutex_unlock(struct mutex *m);
 
-// Interrupts must be off.
+// Interrupts must be off, and stay off.
 
-int64_t mutex_acquire(struct mutex *m, uint64_t timeout_ticks); // the work of mutex_lock()
-// Makes `t`, which is blocked elsewhere, the owner of a free mutex and wakes it, or lets it wait among the others.
-void mutex_pass(struct mutex *m, struct thread *t);
+// Makes `t` the owner of a free mutex.
+static inline void mutex_own(struct mutex *m, struct thread *t)
+{
+    m->owner = t;
+    m->depth = 1;
+    m->held = t->held;
+    t->held = m;
+}
+// Moves `t`, which is blocked elsewhere, to the waiters of a mutex that has an owner.
+void mutex_queue(struct mutex *m, struct thread *t);
 // Takes it from its owner. Returns the first waiter, which owns it now and is to be woken, or NULL.
 struct thread *mutex_release(struct mutex *m);
 // `t` has stopped waiting for the mutex it waited for: aborted or timed out.

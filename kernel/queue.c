@@ -5,6 +5,7 @@
 #include "error.h"
 #include "events.h"
 #include "heap.h"
+#include "hot.h"
 #include "riscv.h"
 #include "thread.h"
 
@@ -50,79 +51,88 @@ static inline void prepend(struct queue *q, uint64_t reference)
     q->head = reference;
 }
 
-static inline int64_t put(struct queue *q, struct item *item, void (*insert)(struct queue *, uint64_t))
+// The two ways in, as constants of inlined functions.
+typedef void insertion(struct queue *q, uint64_t reference);
+typedef int64_t value_insertion(struct queue *q, uint64_t value, uint64_t irq);
+
+static inline int64_t put(struct queue *q, struct item *item, insertion *insert, uint64_t irq)
 {
-    if (list_empty(&q->waiters))
-        insert(q, (uint64_t)item);
-    else
-        thread_wake(thread_first(&q->waiters), (int64_t)item);
+    if (!list_empty(&q->waiters))
+        return thread_deliver(&q->waiters, (int64_t)item, irq);
+    insert(q, (uint64_t)item);
+    interrupts_restore(irq);
     return 0;
 }
 
-static inline int64_t put_alloc(struct queue *q, uint64_t value, void (*insert)(struct queue *, uint64_t))
+static inline int64_t insert_value(struct queue *q, uint64_t value, insertion *insert, uint64_t irq)
 {
-    if ((int64_t)value < 0)
-        return refuse(ERROR_ARGUMENT);
-    if (!list_empty(&q->waiters)) {
-        thread_wake(thread_first(&q->waiters), (int64_t)value);
-        return 0;
-    }
+    int64_t result = 0;
     struct container *c = q->heap != NULL ? heap_take(q->heap, sizeof *c) : NULL;
-    if (c == NULL)
-        return refuse(ERROR_MEMORY);
-    c->value = (int64_t)value;
-    insert(q, (uint64_t)c | CONTAINER_BIT);
-    return 0;
+    if (c == NULL) {
+        result = refuse(ERROR_MEMORY);
+    } else {
+        c->value = (int64_t)value;
+        insert(q, (uint64_t)c | CONTAINER_BIT);
+    }
+    interrupts_restore(irq);
+    return result;
+}
+
+static APART int64_t append_value(struct queue *q, uint64_t value, uint64_t irq)
+{
+    return insert_value(q, value, append, irq);
+}
+
+static APART int64_t prepend_value(struct queue *q, uint64_t value, uint64_t irq)
+{
+    return insert_value(q, value, prepend, irq);
+}
+
+static inline int64_t put_value(struct queue *q, uint64_t value, value_insertion *insert, uint64_t irq)
+{
+    if ((int64_t)value < 0) {
+        interrupts_restore(irq);
+        return refuse(ERROR_ARGUMENT);
+    }
+    if (!list_empty(&q->waiters))
+        return thread_deliver(&q->waiters, (int64_t)value, irq);
+    return insert(q, value, irq);
 }
 
 int64_t queue_append(struct queue *q, struct item *item)
 {
     uint64_t irq = interrupts_off();
     event_call("queue_append");
-    int64_t result = put(q, item, append);
-    interrupts_restore(irq);
-    return result;
+    return put(q, item, append, irq);
 }
 
 int64_t queue_prepend(struct queue *q, struct item *item)
 {
     uint64_t irq = interrupts_off();
     event_call("queue_prepend");
-    int64_t result = put(q, item, prepend);
-    interrupts_restore(irq);
-    return result;
+    return put(q, item, prepend, irq);
 }
 
 int64_t queue_append_alloc(struct queue *q, uint64_t value)
 {
     uint64_t irq = interrupts_off();
     event_call("queue_append_alloc");
-    int64_t result = put_alloc(q, value, append);
-    interrupts_restore(irq);
-    return result;
+    return put_value(q, value, append_value, irq);
 }
 
 int64_t queue_prepend_alloc(struct queue *q, uint64_t value)
 {
     uint64_t irq = interrupts_off();
     event_call("queue_prepend_alloc");
-    int64_t result = put_alloc(q, value, prepend);
-    interrupts_restore(irq);
-    return result;
+    return put_value(q, value, prepend_value, irq);
 }
 
-// Takes the first item out and returns its address or value. The queue must not be empty.
-static inline int64_t take(struct queue *q)
+// Called last: frees the container and returns its value.
+static APART int64_t unpack(struct queue *q, struct container *c, uint64_t irq)
 {
-    uint64_t reference = q->head;
-    struct item *item = item_of(reference);
-    q->head = item->next;
-    if (item->next == 0)
-        q->tail = &q->head;
-    if ((reference & CONTAINER_BIT) == 0)
-        return (int64_t)item;
-    int64_t value = ((struct container *)(void *)item)->value;
-    heap_give(q->heap, item);
+    int64_t value = c->value;
+    heap_give(q->heap, c);
+    interrupts_restore(irq);
     return value;
 }
 
@@ -130,7 +140,15 @@ int64_t queue_get(struct queue *q, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
     event_call("queue_get");
-    int64_t result = q->head != 0 ? take(q) : thread_await(&q->waiters, timeout_ticks);
+    uint64_t reference = q->head;
+    if (reference == 0)
+        return thread_await(&q->waiters, timeout_ticks, irq);
+    struct item *item = item_of(reference);
+    q->head = item->next;
+    if (item->next == 0)
+        q->tail = &q->head;
+    if (reference & CONTAINER_BIT)
+        return unpack(q, (struct container *)(void *)item, irq);
     interrupts_restore(irq);
-    return result;
+    return (int64_t)item;
 }

@@ -32,11 +32,11 @@ int64_t stack_push(struct stack *s, uint64_t value)
     if ((int64_t)value < 0)
         result = refuse(ERROR_ARGUMENT);
     else if (!list_empty(&s->waiters))
-        thread_wake(thread_first(&s->waiters), (int64_t)value);
-    else if (s->top != s->limit)
-        *s->top++ = (int64_t)value;
-    else
+        return thread_deliver(&s->waiters, (int64_t)value, irq);
+    else if (s->top == s->limit)
         result = refuse(ERROR_MEMORY);
+    else
+        *s->top++ = (int64_t)value;
     interrupts_restore(irq);
     return result;
 }
@@ -45,7 +45,9 @@ int64_t stack_pop(struct stack *s, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
     event_call("stack_pop");
-    int64_t result = s->top != s->bottom ? *--s->top : thread_await(&s->waiters, timeout_ticks);
+    if (s->top == s->bottom)
+        return thread_await(&s->waiters, timeout_ticks, irq);
+    int64_t value = *--s->top;
     interrupts_restore(irq);
-    return result;
+    return value;
 }

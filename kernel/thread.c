@@ -156,11 +156,16 @@ void thread_enqueue(struct link *waiters, struct thread *t)
     list_insert_before(at->next, &t->link);
 }
 
-int64_t thread_wait(uint64_t state)
+static inline int64_t leave(uint64_t state)
 {
     current->state |= state;
     switch_to_next();
     return current->result;
+}
+
+int64_t thread_wait(uint64_t state)
+{
+    return leave(state);
 }
 
 void thread_requeue(struct thread *t, struct link *waiters)
@@ -171,12 +176,24 @@ void thread_requeue(struct thread *t, struct link *waiters)
     thread_enqueue(waiters, t);
 }
 
-int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
+static inline int64_t block(struct link *waiters, uint64_t timeout_ticks)
 {
     thread_enqueue(waiters, current);
     if (timeout_ticks != FOREVER)
         timeout_start(current, timeout_ticks);
-    return thread_wait(THREAD_BLOCKED);
+    return leave(THREAD_BLOCKED);
+}
+
+int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
+{
+    return block(waiters, timeout_ticks);
+}
+
+int64_t thread_await(struct link *waiters, uint64_t timeout_ticks, uint64_t irq)
+{
+    int64_t result = timeout_ticks == 0 ? refuse(ERROR_BUSY) : block(waiters, timeout_ticks);
+    interrupts_restore(irq);
+    return result;
 }
 
 int thread_may_follow(const struct thread *t)
@@ -203,11 +220,23 @@ static inline void end_wait(struct thread *t, int64_t result)
     t->state &= ~THREAD_BLOCKED;
 }
 
-void thread_wake(struct thread *t, int64_t result)
+static inline void wake(struct thread *t, int64_t result)
 {
     end_wait(t, result);
     if (t->state == 0)
         make_ready(t);
+}
+
+void thread_wake(struct thread *t, int64_t result)
+{
+    wake(t, result);
+}
+
+int64_t thread_deliver(struct link *waiters, int64_t result, uint64_t irq)
+{
+    wake(thread_first(waiters), result);
+    interrupts_restore(irq);
+    return 0;
 }
 
 void thread_wake_later(struct thread *t, int64_t result)

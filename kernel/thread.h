@@ -118,11 +118,12 @@ static inline uint64_t *message_buffer(void)
 // Takes the running thread off the processor, into `waiters` by priority, first come first served among equals.
 // Returns what thread_wake() was given, or ERROR_TIMEOUT.
 int64_t thread_block(struct link *waiters, uint64_t timeout_ticks);
-// The same, or ERROR_BUSY where the caller may not wait.
-static inline int64_t thread_await(struct link *waiters, uint64_t timeout_ticks)
-{
-    return timeout_ticks == 0 ? refuse(ERROR_BUSY) : thread_block(waiters, timeout_ticks);
-}
+// How operations end that cannot go on at once; both restore the interrupt state `irq`. Called last, so that the
+// common case of the operation saves no register.
+// Waits among `waiters`; ERROR_BUSY where the caller may not wait.
+int64_t thread_await(struct link *waiters, uint64_t timeout_ticks, uint64_t irq);
+// Gives the first of the waiters what it waits for; returns 0.
+int64_t thread_deliver(struct link *waiters, int64_t result, uint64_t irq);
 // Lets a blocked thread wait in another place, without a timeout.
 void thread_requeue(struct thread *t, struct link *waiters);
 // Moves a thread to a level, in whatever queue it stands. Its own wish stays in base_level.

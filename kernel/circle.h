@@ -40,6 +40,7 @@ enum spaces { SAME_SPACE = 1, CROSS_SPACE = 2 }; // 0: same, and the key does no
 // How the key ends.
 enum naming {
     BY_MODE, // ".kernel", ".user": the client
+    BY_PEER, // the same: the peer
     BY_PAIR, // ".k_to_u": client, peer
     BY_FROM, // ".kernel.from.user": peer, client
     BY_NOTHING,
@@ -62,7 +63,7 @@ struct circle {
     enum naming naming;
     struct request objects[STAGE_OBJECTS];
     cyc_turns_fn *turns;           // by the client; its argument is the stage
-    cyc_pass_fn *pass;             // instead of turns, where the interval ends in the peer
+    cyc_pass_fn *pass;             // instead of turns, where not all of a turn is timed
     void (*peer)(struct stage *);  // endless; NULL for a circle of one thread
     uint8_t client_priority, peer_priority;
     uint8_t cooperative;           // both threads

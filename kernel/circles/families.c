@@ -5,6 +5,7 @@
 
 extern const struct circle floor_circles[];
 extern const struct circle thread_circles[];
+extern const struct circle interrupt_circles[];
 extern const struct circle semaphore_circles[];
 extern const struct circle mutex_circles[];
 extern const struct circle condvar_circles[];
@@ -19,6 +20,7 @@ extern const struct circle notification_circles[];
 const struct circle *const families[] = {
     floor_circles,
     thread_circles,
+    interrupt_circles,
     semaphore_circles,
     mutex_circles,
     condvar_circles,

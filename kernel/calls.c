@@ -5,6 +5,7 @@
 #include "calls.h"
 
 #include "board.h"
+#include "handle.h"
 #include "riscv.h"
 #include "space.h"
 #include "text.h"
@@ -34,14 +35,6 @@ static int64_t copy_in(void *to, const void *user, uint64_t bytes)
 static int64_t copy_out(void *user, const void *from, uint64_t bytes)
 {
     return user_range(user, bytes) ? user_copy(user, from, bytes) : ERROR_ARGUMENT;
-}
-
-struct handle *handle_entry(uint64_t handle, enum object_type type)
-{
-    struct handle *entry = &current->space->handles[handle];
-    if (handle >= HANDLES_MAX || entry->object == NULL || entry->object->type != type)
-        return NULL;
-    return entry;
 }
 
 static int64_t sys_null(void)

@@ -4,12 +4,11 @@
 // hold goes to the slow path beside it. Interrupts are off in all functions that take a message in registers.
 #include "endpoint.h"
 
-#include "counters.h"
-#include "events.h"
 #include "notification.h"
+#include "handle.h"
 #include "riscv.h"
+#include "switch.h"
 #include "text.h"
-#include "thread.h"
 
 #define KERNEL_BADGE 1 // kernel threads use no handle
 
@@ -83,15 +82,14 @@ static inline int64_t call(struct endpoint *e, uint64_t badge, uint64_t words, W
     event_call("endpoint_call");
     struct thread *receiver = thread_first(&e->receivers);
     if (list_empty(&e->receivers) || words > MESSAGE_REGISTERS || receiver->state != THREAD_BLOCKED ||
-        !thread_may_follow(receiver))
+        !may_follow(receiver))
         return call_slowly(e, badge, words, THE_WORDS);
-    count(fastpaths);
     list_remove(&receiver->link);
     put_words(receiver, THE_WORDS);
     receiver->badge = badge;
     receiver->result = (int64_t)words;
     expect_reply(current, receiver);
-    return thread_hand_over(receiver, THREAD_CALLING);
+    return hand_over(receiver, THREAD_CALLING);
 }
 
 // Gives the message of the first sender to the running thread.
@@ -158,17 +156,17 @@ static inline int64_t reply_receive(struct endpoint *e, uint64_t words, WORDS)
 {
     event_call("endpoint_reply_receive");
     struct thread *self = current, *caller = self->caller;
-    if (caller == NULL || words > MESSAGE_REGISTERS || !list_empty(&e->senders) || caller->state != THREAD_CALLING ||
-        (e->notification != NULL && e->notification->signal != 0) || !thread_may_follow(caller))
+    if (caller == NULL || words > MESSAGE_REGISTERS || caller->state != THREAD_CALLING || !list_empty(&e->senders) ||
+        !list_empty(&e->receivers) || (e->notification != NULL && e->notification->signal != 0) || !may_follow(caller))
         return reply_receive_slowly(e, words, THE_WORDS);
-    count(fastpaths);
     self->caller = NULL;
     caller->replier = NULL;
     put_words(caller, THE_WORDS);
     caller->badge = 0;
     caller->result = (int64_t)words;
-    thread_enqueue(&e->receivers, self);
-    return thread_hand_over(caller, THREAD_BLOCKED);
+    self->waits_in = &e->receivers;
+    list_append(&e->receivers, &self->link);
+    return hand_over(caller, THREAD_BLOCKED);
 }
 
 static int64_t send(struct endpoint *e, uint64_t badge, uint64_t words, WORDS)

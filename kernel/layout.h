@@ -11,6 +11,7 @@
 #define THREAD_CONTEXT 24
 #define THREAD_MESSAGE 136
 #define THREAD_BADGE 168
+#define THREAD_RESULT 176
 
 #define FRAME_PC 0
 #define FRAME_STATUS 8

@@ -3,6 +3,7 @@
 
 #include "endpoint.h"
 #include "events.h"
+#include "handle.h"
 #include "riscv.h"
 #include "thread.h"
 

@@ -55,7 +55,4 @@ struct handle {
     uint64_t badge;
 };
 
-// The handle entry of the running thread's program, or NULL where it names no object of this type.
-struct handle *handle_entry(uint64_t handle, enum object_type type);
-
 #endif

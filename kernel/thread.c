@@ -6,14 +6,13 @@
 
 #include "board.h"
 #include "console.h"
-#include "counters.h"
 #include "endpoint.h"
-#include "events.h"
 #include "hot.h"
 #include "memory.h"
 #include "mutex.h"
 #include "riscv.h"
 #include "space.h"
+#include "switch.h"
 #include "text.h"
 #include "timeout.h"
 
@@ -22,33 +21,23 @@ _Static_assert(offsetof(struct thread, user_sp) == THREAD_USER_SP, "layout.h");
 _Static_assert(offsetof(struct thread, context) == THREAD_CONTEXT, "layout.h");
 _Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "layout.h");
 _Static_assert(offsetof(struct thread, badge) == THREAD_BADGE, "layout.h");
+_Static_assert(offsetof(struct thread, result) == THREAD_RESULT, "layout.h");
 _Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A, "layout.h");
 _Static_assert(sizeof(struct frame) <= FRAME_BYTES && FRAME_BYTES % 16 == 0, "layout.h");
 
-extern void context_switch(struct thread *from, struct thread *to); // trap.S
-extern void enter_kernel(void);
+extern void enter_kernel(void); // trap.S
 extern void enter_user(void);
 
 struct thread threads[THREADS_MAX];
 static struct thread idle;
 
-// A ready queue a level. Three layers of bitmap tell in constant time the highest level that holds any thread: bit l%8
-// of ready_levels[l/8], bit l/8%8 of ready_groups[l/64], bit l/64 of ready_top.
 #define LEVELS (LEVEL_MAX + 1)
-static uint8_t ready_top HOT, ready_groups[8] HOT, ready_levels[64] HOT;
+uint8_t ready_top HOT, ready_groups[8] HOT, ready_levels[64] HOT;
 static struct link ready[LEVELS];
 
-// Index of the highest bit set in a byte.
-static const uint8_t highest_bit[256] = {
+const uint8_t highest_bit[256] = {
     [2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3, [16 ... 31] = 4, [32 ... 63] = 5, [64 ... 127] = 6, [128 ... 255] = 7,
 };
-
-static inline uint64_t highest_level(void)
-{
-    uint64_t group = highest_bit[ready_top];
-    uint64_t octet = group * 8 + highest_bit[ready_groups[group]];
-    return octet * 8 + highest_bit[ready_levels[octet]];
-}
 
 static inline void mark(uint64_t level)
 {
@@ -97,22 +86,15 @@ static inline struct thread *ready_take(uint64_t level)
     return t;
 }
 
-static inline void switch_to(struct thread *next)
+int64_t switch_space(struct thread *from, struct thread *to)
 {
-    struct thread *self = current;
-    count(switches);
-    event_kernel("switch to", next);
-#if CONFIG_OBJCORE
-    usage_switch(&self->usage, &next->usage);
-#endif
-    if (next->space != NULL && next->space != space_loaded)
-        space_load(next->space);
-    context_switch(self, next);
+    space_load(to->space);
+    return context_switch(from, to);
 }
 
-static inline void switch_to_next(void)
+static inline int64_t switch_to_next(void)
 {
-    switch_to(ready_take(highest_level()));
+    return switch_to(ready_take(highest_level()));
 }
 
 // `t` has just become able to run.
@@ -159,8 +141,7 @@ void thread_enqueue(struct link *waiters, struct thread *t)
 static inline int64_t leave(uint64_t state)
 {
     current->state |= state;
-    switch_to_next();
-    return current->result;
+    return switch_to_next();
 }
 
 int64_t thread_wait(uint64_t state)
@@ -194,20 +175,6 @@ int64_t thread_await(struct link *waiters, uint64_t timeout_ticks, uint64_t irq)
     int64_t result = timeout_ticks == 0 ? refuse(ERROR_BUSY) : block(waiters, timeout_ticks);
     interrupts_restore(irq);
     return result;
-}
-
-int thread_may_follow(const struct thread *t)
-{
-    return t->level >= current->threshold || t->level >= highest_level();
-}
-
-int64_t thread_hand_over(struct thread *next, uint64_t state)
-{
-    current->state = state;
-    next->state = 0;
-    count(wakeups);
-    switch_to(next);
-    return current->result;
 }
 
 static inline void end_wait(struct thread *t, int64_t result)

@@ -51,10 +51,10 @@ struct thread {
     struct context context;
     uint64_t message[MESSAGE_REGISTERS]; // words in registers, received or waiting to be
     uint64_t badge;                      // what the receiver learns of the sender
+    int64_t result; // what the waker says
     // The scheduler's.
     struct link link; // in a ready queue or among an object's waiters
     struct link *waits_in; // the waiters among which it stands, while blocked
-    int64_t result;   // what the waker says
     struct space *space; // NULL for a kernel thread, which runs in whatever space is loaded
     uint64_t state;
     uint64_t level;     // where it is queued: base_level, or what mutex.c makes of it; the idle thread alone has 0
@@ -139,11 +139,6 @@ static inline struct thread *thread_first(const struct link *waiters)
 void thread_enqueue(struct link *waiters, struct thread *t);
 // Leaves the processor in the given state, to whoever is next; returns what the waker says.
 int64_t thread_wait(uint64_t state);
-// Whether a thread that is not ready may run next when the running one leaves: nobody ready is more urgent.
-int thread_may_follow(const struct thread *t);
-// Leaves the processor in the given state to `next`, which stands in no queue, waits for nothing else than this, and
-// may follow.
-int64_t thread_hand_over(struct thread *next, uint64_t state);
 // thread_wake() that never switches, for a caller that is about to wait itself.
 void thread_wake_later(struct thread *t, int64_t result);
 // Nothing preempts the running thread between hold and release; wakes take effect at the release. They nest.

@@ -34,12 +34,11 @@ trap_entry:
     csrrw   tp, sscratch, tp
     beqz    tp, from_kernel
     sd      sp, THREAD_USER_SP(tp)
-    ld      sp, THREAD_FRAME(tp)
-    sd      t0, FRAME_T(sp)
-    csrr    t0, scause
-    addi    t0, t0, -CAUSE_USER_ECALL
-    bnez    t0, from_user
+    csrr    sp, scause
+    addi    sp, sp, -CAUSE_USER_ECALL
+    bnez    sp, from_user
 
+    ld      sp, THREAD_FRAME(tp)
     sd      ra, FRAME_RA(sp)
     sd      gp, FRAME_GP(sp)
     .option push
@@ -68,7 +67,7 @@ call_return:
     li      a3, 0
     li      a4, 0
     li      a5, 0
-call_return_message:                // a1 to a5 belong to the answer
+    .macro  leave_call
     ld      t0, FRAME_PC(sp)
     csrw    sepc, t0
     li      t0, STATUS_SPIE         // back to user mode, where interrupts are on
@@ -79,16 +78,12 @@ call_return_message:                // a1 to a5 belong to the answer
     ld      sp, THREAD_USER_SP(tp)
     csrw    sscratch, tp
     mv      tp, t0
-    li      t0, 0
-    li      t1, 0
-    li      t2, 0
-    li      t3, 0
-    li      t4, 0
-    li      t5, 0
-    li      t6, 0
-    li      a6, 0
-    li      a7, 0
+    .irp    r, t0, t1, t2, t3, t4, t5, t6, a6, a7
+    li      \r, 0
+    .endr
     sret
+    .endm
+    leave_call
 
 // A call whose answer is a message: its words and badge go back in registers.
     .macro  answers_by_message name
@@ -112,13 +107,13 @@ message_\name:
 #define RECEIVE_CALL(name, type) answers_by_message name
 #include "calls.def"
 #endif
-message_return:
+message_return:                     // a1 to a5 belong to the answer
     ld      a1, THREAD_BADGE(tp)
     ld      a2, THREAD_MESSAGE(tp)
     ld      a3, THREAD_MESSAGE + 8(tp)
     ld      a4, THREAD_MESSAGE + 16(tp)
     ld      a5, THREAD_MESSAGE + 24(tp)
-    j       call_return_message
+    leave_call
 
 no_call:
     li      a0, -7                  // ERROR_CALL
@@ -137,8 +132,10 @@ no_call:
     .endr
     .endm
 
-// An interrupt or a fault of a user program: t0 is saved, the other registers may hold anything.
+// An interrupt or a fault of a user program: only sp is saved yet.
 from_user:
+    ld      sp, THREAD_FRAME(tp)
+    sd      t0, FRAME_T(sp)
     sd      ra, FRAME_RA(sp)
     sd      gp, FRAME_GP(sp)
     each_caller_saved sd
@@ -201,7 +198,7 @@ stack_overflow:
     la      sp, boot_stack_top
     call    trap_stack_overflow
 
-// context_switch(struct thread *from, struct thread *to): returns in `to`, where that last called it.
+// context_switch(struct thread *from, struct thread *to): returns in `to`, where that last called it, with its result.
     .globl  context_switch
 context_switch:
     sd      ra, THREAD_CONTEXT(a0)
@@ -219,6 +216,7 @@ context_switch:
     ld      \r, THREAD_CONTEXT + 8 * at(a1)
     .set    at, at + 1
     .endr
+    ld      a0, THREAD_RESULT(a1)
     ret
 
 // First run of a kernel thread: s0 = function, s1 = its argument.

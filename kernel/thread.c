@@ -86,7 +86,7 @@ static inline struct thread *ready_take(uint64_t level)
     return t;
 }
 
-int64_t switch_space(struct thread *from, struct thread *to)
+APART int64_t switch_space(struct thread *from, struct thread *to)
 {
     space_load(to->space);
     return context_switch(from, to);

@@ -85,6 +85,27 @@ static void mutex_is_back_after_a_timeout(void)
     CHECK(noted("-t"));
 }
 
+static void wait_a_while(void *argument)
+{
+    (void)argument;
+    mutex_lock(mutex, FOREVER);
+    CHECK_EQUAL(condvar_wait(condvar, mutex, 300), 0);
+    note('s');
+    mutex_unlock(mutex);
+}
+
+static void signalled_in_time_does_not_time_out(void)
+{
+    make();
+    test_thread(wait_a_while, NULL, RUNNER_PRIORITY + 1);
+    mutex_lock(mutex, FOREVER);
+    condvar_signal(condvar);
+    thread_sleep(1000);
+    CHECK(noted(""));
+    mutex_unlock(mutex);
+    CHECK(noted("s"));
+}
+
 static void wait_needs_the_mutex_once(void)
 {
     make();
@@ -120,6 +141,7 @@ const struct test condvar_tests[] = {
     {"a signalled thread waits for the mutex", signalled_waits_for_the_mutex},
     {"a broadcast reaches all in order", broadcast_reaches_all_in_order},
     {"the mutex is back after a timeout", mutex_is_back_after_a_timeout},
+    {"who is signalled in time does not time out", signalled_in_time_does_not_time_out},
     {"to wait for a signal needs the mutex, once", wait_needs_the_mutex_once},
     {"no signal is lost at the start of a wait", no_signal_is_lost_at_the_start_of_a_wait},
     END_OF_TESTS,

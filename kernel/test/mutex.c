@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Mutexes: recursion, inheritance of priority, and owners that end.
+#include "../riscv.h"
+#include "../timeout.h"
 #include "test.h"
 
 #define LOW (RUNNER_PRIORITY - 10)
@@ -221,6 +223,59 @@ static void deadlock_hurts_nobody_else(void)
     CHECK_EQUAL(two->awaited, NULL);
 }
 
+static void pass_on_to_suspended(void *waiter)
+{
+    mutex_lock(first, FOREVER);
+    *(struct thread **)waiter = settled(lock_then_note, first, HIGH);
+    thread_suspend(*(struct thread **)waiter);
+    test_thread(note_middle, NULL, MIDDLE);
+    note('a');
+    mutex_unlock(first);
+    note('b');
+}
+
+// The next owner cannot run; the lower level of the last one lets others.
+static void unlock_for_a_suspended_thread(void)
+{
+    struct thread *waiter;
+    make_mutexes();
+    struct thread *t = test_thread(pass_on_to_suspended, &waiter, LOW);
+    thread_join(t, FOREVER);
+    CHECK(noted("amb"));
+    CHECK(first->owner == waiter);
+}
+
+struct sleeper {
+    uint64_t ticks;
+    char letter;
+};
+
+static void sleep_then_note(void *argument)
+{
+    const struct sleeper *s = argument;
+    thread_sleep(s->ticks);
+    note(s->letter);
+}
+
+// One interrupt ends three waits, the first of them for a mutex of the interrupted thread: that its level falls must not
+// let the second run before the third is awake.
+static void inheritance_ends_within_an_interrupt(void)
+{
+    static struct sleeper less = {300, 'l'}, more = {400, 'm'};
+    make_mutexes();
+    mutex_lock(first, FOREVER);
+    test_thread(lock_soon, first, RUNNER_PRIORITY + 1);
+    test_thread(sleep_then_note, &less, RUNNER_PRIORITY + 2);
+    test_thread(sleep_then_note, &more, RUNNER_PRIORITY + 3);
+    uint64_t irq = interrupts_off(), interrupts = counters[COUNT_interrupts];
+    for (uint64_t before = time_ticks(); time_ticks() - before < 1000;)
+        ;
+    interrupts_restore(irq);
+    CHECK(noted("ml"));
+    CHECK_EQUAL(counters[COUNT_interrupts] - interrupts, 1);
+    CHECK_EQUAL(current->level, current->base_level);
+}
+
 static void end_of_owner_passes_it_on(void)
 {
     make_mutexes();
@@ -253,6 +308,8 @@ const struct test mutex_tests[] = {
     {"each mutex has its share of the level", each_mutex_has_its_share},
     {"the owner's own priority counts too", own_priority_counts_too},
     {"a deadlock hurts nobody else", deadlock_hurts_nobody_else},
+    {"an unlock for a suspended thread lets others run", unlock_for_a_suspended_thread},
+    {"inheritance ends within an interrupt", inheritance_ends_within_an_interrupt},
     {"the end of an owner passes its mutexes on", end_of_owner_passes_it_on},
     END_OF_TESTS,
 };

@@ -49,6 +49,10 @@ static void items_and_values_mix(void)
 static void empty_queue_takes_both_ends(void)
 {
     struct queue *q = queue_with_heap();
+    for (uint64_t i = 0; i < 3; i++) {
+        queue_append_alloc(q, i);
+        CHECK_EQUAL(queue_get(q, 0), i);
+    }
     for (int i = 0; i < 3; i++) {
         queue_prepend_alloc(q, 2);
         queue_append_alloc(q, 3);

@@ -67,6 +67,7 @@ struct circle {
     void (*peer)(struct stage *);  // endless; NULL for a circle of one thread
     uint8_t client_priority, peer_priority;
     uint8_t cooperative;           // both threads
+    uint8_t passive;               // with mcs=on the peer runs on the client's scheduling context
     uint8_t client_calls, peer_calls; // calls a turn: kernel entries where that side is in user mode
     uint8_t switches, interrupts;  // a turn
     uint32_t words;                // for the functions: stage->words

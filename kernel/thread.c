@@ -116,15 +116,10 @@ void preemption_check(void)
     }
 }
 
-static inline uint64_t own_threshold(const struct thread *t)
-{
-    return t->cooperative ? LEVEL_MAX : t->level;
-}
-
 void preemption_release(uint64_t was)
 {
     uint64_t irq = interrupts_off();
-    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current); // the level may have changed
+    current->threshold = was == PREEMPTION_HELD ? PREEMPTION_HELD : current->level; // the level may have changed
     preemption_check();
     interrupts_restore(irq);
 }
@@ -212,6 +207,29 @@ void thread_wake_later(struct thread *t, int64_t result)
     if (t->state == 0)
         ready_append(t);
 }
+
+void thread_time_out(struct thread *t)
+{
+    if ((t->state & THREAD_DEPLETED) == 0) {
+        thread_wake(t, ERROR_TIMEOUT);
+        if (t->awaited != NULL)
+            mutex_withdraw(t);
+        return;
+    }
+    timeout_stop(t);
+    t->state &= ~THREAD_DEPLETED;
+    if (t->state == 0)
+        make_ready(t);
+}
+
+#if CONFIG_MCS
+void thread_deplete(uint64_t ticks)
+{
+    current->state |= THREAD_DEPLETED;
+    timeout_start(current, ticks);
+    switch_to_next();
+}
+#endif
 
 // Behind a preemptive thread only its equals can be ready; behind a cooperative one, anything. Within one level the
 // two threads change places and the bitmap stays as it is.
@@ -309,6 +327,48 @@ static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
     t->context.s[1] = argument;
 }
 
+// A created thread runs on its own context, with the budget it had.
+static void fund(struct thread *t)
+{
+#if CONFIG_MCS
+    if (t->own.period_ticks == 0)
+        scheduling_init(&t->own, SLICE_DEFAULT_TICKS, SLICE_DEFAULT_TICKS, 0);
+    t->scheduling = &t->own;
+#else
+    (void)t;
+#endif
+}
+
+int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t period_ticks)
+{
+#if CONFIG_MCS
+    if (budget_ticks == 0 || budget_ticks > period_ticks || period_ticks > SLICE_DEFAULT_TICKS)
+        return ERROR_ARGUMENT;
+    uint64_t irq = interrupts_off();
+    scheduling_init(&t->own, budget_ticks, period_ticks, time_ticks());
+    if (scheduling_charged == &t->own)
+        timeout_not_later_than(time_ticks() + budget_ticks);
+    interrupts_restore(irq);
+    return 0;
+#else
+    (void)t;
+    (void)budget_ticks;
+    (void)period_ticks;
+    return ERROR_DENIED;
+#endif
+}
+
+int64_t thread_set_passive(struct thread *t, uint64_t passive)
+{
+#if CONFIG_MCS
+    t->passive = passive != 0;
+#else
+    (void)t;
+    (void)passive;
+#endif
+    return 0;
+}
+
 int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
 {
     event_call("thread_create");
@@ -318,7 +378,8 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
         return ERROR_BUSY;
     t->base_level = priority + 1;
     t->level = t->base_level;
-    t->threshold = own_threshold(t);
+    t->threshold = t->cooperative ? PREEMPTION_HELD : t->level;
+    fund(t);
 #if CONFIG_USERSPACE
     if (t->space != NULL)
         prepare_user(t, entry, argument);
@@ -423,7 +484,7 @@ int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
 {
     t->cooperative = cooperative != 0;
-    t->threshold = own_threshold(t);
+    t->threshold = cooperative ? PREEMPTION_HELD : t->level;
     return 0;
 }
 
@@ -433,8 +494,8 @@ void thread_set_level(struct thread *t, uint64_t level)
     if (ready_now)
         ready_remove(t);
     t->level = level;
-    if (t->threshold != LEVEL_HELD)
-        t->threshold = own_threshold(t);
+    if (t->threshold != PREEMPTION_HELD)
+        t->threshold = t->level;
     if (ready_now) {
         ready_append(t);
     } else if (t->state & THREAD_BLOCKED) {
@@ -461,6 +522,10 @@ void threads_start(void)
         list_init(&ready[level]);
     idle = (struct thread){.role = "idle"};
     list_init(&idle.joiners);
+    fund(&idle);
+#if CONFIG_MCS
+    scheduling_charged = &idle.own;
+#endif
     current = &idle;
 }
 

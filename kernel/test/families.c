@@ -12,6 +12,8 @@ extern const struct test condvar_tests[];
 extern const struct test queue_tests[];
 extern const struct test event_set_tests[];
 extern const struct test heap_tests[];
+extern const struct test endpoint_tests[];
+extern const struct test scheduling_tests[];
 extern const struct test program_tests[];
 
 const struct test *const test_families[] = {
@@ -24,6 +26,10 @@ const struct test *const test_families[] = {
     queue_tests,
     event_set_tests,
     heap_tests,
+    endpoint_tests,
+#if CONFIG_MCS
+    scheduling_tests,
+#endif
 #if CONFIG_USERSPACE
     program_tests,
 #endif

@@ -294,6 +294,7 @@ struct thread *thread_allocate(struct space *space, const char *role)
         if (!furnish(t, i))
             return NULL;
         t->object.type = OBJECT_thread;
+        object_enlist(&t->object);
         return t;
     }
     return NULL;
@@ -305,6 +306,7 @@ void thread_free(struct thread *t)
         thread_abort(t);
     if (t->space == NULL)
         page_give(t->buffer);
+    object_delist(&t->object);
     t->object.type = OBJECT_none;
 }
 

@@ -12,6 +12,7 @@ extern const struct test condvar_tests[];
 extern const struct test queue_tests[];
 extern const struct test event_set_tests[];
 extern const struct test heap_tests[];
+extern const struct test objcore_tests[];
 extern const struct test endpoint_tests[];
 extern const struct test scheduling_tests[];
 extern const struct test program_tests[];
@@ -26,6 +27,9 @@ const struct test *const test_families[] = {
     queue_tests,
     event_set_tests,
     heap_tests,
+#if CONFIG_OBJCORE
+    objcore_tests,
+#endif
     endpoint_tests,
 #if CONFIG_MCS
     scheduling_tests,

@@ -112,25 +112,12 @@ static inline struct heap_block *find(const struct heap *h, uint64_t bytes)
     return b;
 }
 
-static inline void account(struct heap *h, int64_t more_bytes)
-{
-#if CONFIG_OBJCORE
-    h->used_bytes += (uint64_t)more_bytes;
-    if (h->used_bytes > h->used_most_bytes)
-        h->used_most_bytes = h->used_bytes;
-#else
-    (void)h;
-    (void)more_bytes;
-#endif
-}
-
 // Takes the whole block.
 static inline void *use_all(struct heap *h, struct heap_block *b)
 {
     uint64_t bytes = b->size_bytes;
     unlist(h, b, class_of(bytes));
     b->size_bytes = (uint32_t)bytes | USED;
-    account(h, (int64_t)bytes);
     return (char *)b + HEADER_BYTES;
 }
 
@@ -142,7 +129,6 @@ static inline void *use_end(struct heap *h, struct heap_block *b, uint64_t bytes
     resize(b, rest_bytes);
     resize(end, bytes);
     end->size_bytes |= USED;
-    account(h, (int64_t)bytes);
     void *result = (char *)end + HEADER_BYTES;
     return same_class(rest_bytes, old_bytes) ? result : relist(h, b, old_bytes, result);
 }
@@ -165,7 +151,6 @@ void heap_give(struct heap *h, void *block)
     struct heap_block *b = (struct heap_block *)(void *)((char *)block - HEADER_BYTES);
     uint64_t bytes = b->size_bytes & ~USED;
     struct heap_block *left = block_at(b, -(uint64_t)b->left_bytes), *right = block_at(b, bytes);
-    account(h, -(int64_t)bytes);
     if ((right->size_bytes & USED) == 0) {
         unlist(h, right, class_of(right->size_bytes));
         bytes += right->size_bytes;
@@ -196,6 +181,17 @@ void heap_free(struct heap *h, void *block)
     event_call("heap_free");
     heap_give(h, block);
     interrupts_restore(irq);
+}
+
+uint64_t heap_used_bytes(const struct heap *h)
+{
+    uint64_t used_bytes = 0;
+    for (void *page = h->pages; page != NULL; page = *(void **)page) {
+        struct heap_block *b = block_at(page, sizeof(void *) + HEADER_BYTES);
+        for (; b->size_bytes != USED; b = block_at(b, b->size_bytes & ~USED))
+            used_bytes += b->size_bytes & USED ? b->size_bytes & ~USED : 0;
+    }
+    return used_bytes;
 }
 
 uint64_t heap_largest_bytes(void)

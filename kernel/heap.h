@@ -7,7 +7,6 @@
 
 #include <stdint.h>
 
-#include "config.h"
 #include "object.h"
 
 // Free blocks stand in lists by size, in granules of 8 bytes: a class for each size up to HEAP_EXACT - 1, then one for
@@ -22,9 +21,6 @@ struct heap {
     uint64_t classes_used; // bit c: class c has a free block
     struct heap_block *first[HEAP_CLASSES];
     void *pages; // the newest; each begins with a link to the one before
-#if CONFIG_OBJCORE
-    uint64_t used_bytes, used_most_bytes; // by blocks and their headers
-#endif
 };
 
 // `bytes` of memory are taken from the page allocator, as far as there is any, in whole pages.
@@ -38,6 +34,8 @@ void heap_free(struct heap *h, void *block);
 void *heap_take(struct heap *h, uint64_t bytes);
 void heap_give(struct heap *h, void *block);
 
+// What is allocated now, headers included, counted by a walk over all blocks.
+uint64_t heap_used_bytes(const struct heap *h);
 // The largest block that a heap of any size can give.
 uint64_t heap_largest_bytes(void);
 

@@ -30,8 +30,21 @@ static void is_whole_again(struct heap *h)
 {
     void *all = heap_malloc(h, heap_largest_bytes());
     CHECK(all != NULL);
+    CHECK_EQUAL(heap_used_bytes(h), heap_largest_bytes() + 8);
     CHECK_EQUAL(heap_malloc(h, 1), NULL);
     heap_free(h, all);
+    CHECK_EQUAL(heap_used_bytes(h), 0);
+}
+
+static void knows_what_is_used(void)
+{
+    struct heap *h = test_object(OBJECT_heap, 2 * PAGE_BYTES, 0);
+    void *one = heap_malloc(h, 10), *two = heap_malloc(h, 100);
+    CHECK_EQUAL(heap_used_bytes(h), 24 + 112); // with a header of 8 bytes each, in steps of 8
+    heap_free(h, one);
+    CHECK_EQUAL(heap_used_bytes(h), 112);
+    heap_free(h, two);
+    CHECK_EQUAL(heap_used_bytes(h), 0);
 }
 
 static void gives_until_it_is_empty(void)
@@ -133,6 +146,7 @@ static void pages_are_given_back(void)
 
 const struct test heap_tests[] = {
     {"a heap gives until it is empty", gives_until_it_is_empty},
+    {"a heap knows what is used", knows_what_is_used},
     {"a heap joins what is freed", joins_what_is_freed},
     {"a heap's largest block, and beyond", largest_and_beyond},
     {"blocks of a heap never overlap", blocks_never_overlap},

@@ -59,23 +59,10 @@ static void windows_add_up_to_the_time_passed(void)
     CHECK(its_cyc <= 10 * t->usage.longest_cyc);
 }
 
-static void heap_knows_what_is_used(void)
-{
-    struct heap *h = test_object(OBJECT_heap, 4096, 0);
-    void *one = heap_malloc(h, 16), *two = heap_malloc(h, 100);
-    CHECK_EQUAL(h->used_bytes, 24 + 112);
-    heap_free(h, one);
-    CHECK_EQUAL(h->used_bytes, 112);
-    heap_free(h, two);
-    CHECK_EQUAL(h->used_bytes, 0);
-    CHECK_EQUAL(h->used_most_bytes, 24 + 112);
-}
-
 const struct test objcore_tests[] = {
     {"objects stand in the list of their type", objects_stand_in_the_list_of_their_type},
     {"threads are listed, too", threads_are_listed_too},
     {"windows add up to the time passed", windows_add_up_to_the_time_passed},
-    {"a heap knows what is used", heap_knows_what_is_used},
     END_OF_TESTS,
 };
 #endif

@@ -7,11 +7,13 @@
 
 #include <stddef.h>
 
-#include "counters.h"
-#include "events.h"
+#include "board.h"
 #include "hot.h"
+#ifndef USER_PROGRAM
+#include "events.h"
 #include "memory.h"
 #include "riscv.h"
+#endif
 
 #define GRANULE 8
 #define USED 1u
@@ -166,6 +168,36 @@ void heap_give(struct heap *h, void *block)
         relist(h, left, left_bytes, NULL);
 }
 
+uint64_t heap_used_bytes(const struct heap *h)
+{
+    uint64_t used_bytes = 0;
+    for (void *page = h->pages; page != NULL; page = *(void **)page) {
+        struct heap_block *b = block_at(page, sizeof(void *) + HEADER_BYTES);
+        for (; b->size_bytes != USED; b = block_at(b, b->size_bytes & ~USED))
+            used_bytes += b->size_bytes & USED ? b->size_bytes & ~USED : 0;
+    }
+    return used_bytes;
+}
+
+uint64_t heap_largest_bytes(void)
+{
+    return ROW_BYTES - HEADER_BYTES;
+}
+
+void heap_add(struct heap *h, void *page)
+{
+    *(void **)page = h->pages;
+    h->pages = page;
+    struct heap_block *sentinel = (struct heap_block *)(void *)((char *)page + sizeof(void *));
+    resize(sentinel, HEADER_BYTES);
+    sentinel->size_bytes |= USED;
+    struct heap_block *row = block_at(sentinel, HEADER_BYTES);
+    resize(row, ROW_BYTES);
+    block_at(row, ROW_BYTES)->size_bytes = USED;
+    list_free(h, row, class_of(ROW_BYTES));
+}
+
+#ifndef USER_PROGRAM
 void *heap_malloc(struct heap *h, uint64_t bytes)
 {
     uint64_t irq = interrupts_off();
@@ -183,35 +215,6 @@ void heap_free(struct heap *h, void *block)
     interrupts_restore(irq);
 }
 
-uint64_t heap_used_bytes(const struct heap *h)
-{
-    uint64_t used_bytes = 0;
-    for (void *page = h->pages; page != NULL; page = *(void **)page) {
-        struct heap_block *b = block_at(page, sizeof(void *) + HEADER_BYTES);
-        for (; b->size_bytes != USED; b = block_at(b, b->size_bytes & ~USED))
-            used_bytes += b->size_bytes & USED ? b->size_bytes & ~USED : 0;
-    }
-    return used_bytes;
-}
-
-uint64_t heap_largest_bytes(void)
-{
-    return ROW_BYTES - HEADER_BYTES;
-}
-
-static void add_page(struct heap *h, void *page)
-{
-    *(void **)page = h->pages;
-    h->pages = page;
-    struct heap_block *sentinel = (struct heap_block *)(void *)((char *)page + sizeof(void *));
-    resize(sentinel, HEADER_BYTES);
-    sentinel->size_bytes |= USED;
-    struct heap_block *row = block_at(sentinel, HEADER_BYTES);
-    resize(row, ROW_BYTES);
-    block_at(row, ROW_BYTES)->size_bytes = USED;
-    list_free(h, row, class_of(ROW_BYTES));
-}
-
 void heap_init(struct heap *h, uint64_t bytes, uint64_t unused)
 {
     (void)unused;
@@ -219,7 +222,7 @@ void heap_init(struct heap *h, uint64_t bytes, uint64_t unused)
         void *page = page_take();
         if (page == NULL)
             return;
-        add_page(h, page);
+        heap_add(h, page);
     }
 }
 
@@ -231,3 +234,4 @@ void heap_end(struct heap *h)
         page_give(page);
     }
 }
+#endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The way out of an interrupt, by Zephyr's keys: a kernel thread raises the software interrupt, which is taken at once,
-// and the interval begins at the end of the handler.
+// and the interval begins at the end of the handler. And the whole way of a timer interrupt.
 #include "zephyr.h"
 
 #ifndef USER_PROGRAM
+#include "../monitor.h"
 #include "../trap.h"
 #endif
 
@@ -42,6 +43,13 @@ static int64_t different_pass(void *arg)
     const struct stage *stage = arg;
     software_interrupt_raise();
     return (int64_t)(stage->end - stage->begin);
+}
+
+static void timer_turns(void *arg, uint64_t turns)
+{
+    (void)arg;
+    for (; turns > 0; turns--)
+        monitor_set_timer(0);
 }
 
 static void attach_stamp(struct stage *stage)
@@ -89,5 +97,14 @@ const struct circle interrupt_circles[] = {
      .teardown = IN_KERNEL(detach),
      .pass = IN_KERNEL(different_pass),
      .peer = taker},
+    {CONTRACT("isr.timer.round_trip", "Timer interrupt: programmed to come at once, through the monitor, and back",
+              SEQUENCE("kernel: interrupt of client"), "round_trip", "client: before setting the timer",
+              "client: after setting the timer", EXPECT({"time_reads", 1 + CONFIG_MCS}, {"timer_sets", 1}), "none",
+              "no such row"),
+     .sides = KERNEL_ALONE,
+     .naming = BY_MODE,
+     .client_priority = CLIENT_PRIORITY,
+     .interrupts = 1,
+     .turns = IN_KERNEL(timer_turns)},
     END_OF_FAMILY,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// FIFOs and LIFOs, by Zephyr's keys: queues to which one appends, and to which one prepends. What is put is the putter's
-// own memory (put, get: kernel threads) or a value in a container from the queue's heap (put.alloc, get.free).
+// FIFOs and LIFOs, by Zephyr's keys: queues to which one appends, and to which one prepends. What is put is the
+// putter's own memory (put, get: kernel threads) or a value in a container from the queue's heap (put.alloc, get.free).
 #include "zephyr.h"
 
 #define VALUE 42

@@ -14,7 +14,6 @@
 // What a circle's operations work on: loaded before the interval, so that the timed code finds it in registers.
 struct props {
     void *object, *second; // the circle's first two objects
-    void *made;            // by an operation, for the next
     struct stage *stage;
 };
 typedef void operation(struct props *props);
@@ -23,7 +22,7 @@ typedef void operation(struct props *props);
 
 PART struct props take_props(struct stage *stage)
 {
-    return (struct props){stage_object(stage, 0), stage_object(stage, 1), NULL, stage};
+    return (struct props){stage_object(stage, 0), stage_object(stage, 1), stage};
 }
 
 PART void nothing(struct props *props)

@@ -257,8 +257,8 @@ static void sleep_then_note(void *argument)
     note(s->letter);
 }
 
-// One interrupt ends three waits, the first of them for a mutex of the interrupted thread: that its level falls must not
-// let the second run before the third is awake.
+// One interrupt ends three waits, the first of them for a mutex of the interrupted thread: that its level falls must
+// not let the second run before the third is awake.
 static void inheritance_ends_within_an_interrupt(void)
 {
     static struct sleeper less = {300, 'l'}, more = {400, 'm'};

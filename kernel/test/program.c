@@ -118,6 +118,12 @@ static void aborted_in_a_call(void)
     CHECK_EQUAL(test_shared()[1], 0);
 }
 
+static void heap_serves_a_program(void)
+{
+    CHECK_EQUAL(fate(PROGRAM_use_heap, 0), 0);
+    CHECK_EQUAL(test_shared()[1], 1);
+}
+
 static void fuzzer_does_no_harm(void)
 {
     struct queue *queue = test_object(OBJECT_queue, 0, 0);
@@ -167,6 +173,7 @@ const struct test program_tests[] = {
 #if CONFIG_ASID
     {"address-space identifiers are used again", identifiers_are_used_again},
 #endif
+    {"a heap serves a program", heap_serves_a_program},
     {"a system-call fuzzer does no harm", fuzzer_does_no_harm},
     END_OF_TESTS,
 };

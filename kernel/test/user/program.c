@@ -3,6 +3,7 @@
 // The user programs of the tests. shared[0] is the test's argument, shared[1] the program's answer.
 #include "board.h"
 #include "calls.h"
+#include "heap.h"
 #include "test/programs.h"
 
 typedef volatile uint64_t shared_words;
@@ -194,6 +195,22 @@ static uint64_t random_argument(uint64_t *state)
 
 // Calls that would end or stop this thread for good, or fill the console, are left to programs of their own. With
 // handles that name nothing they are all made.
+// A heap in the program's own memory, filled, freed and filled again.
+static void program_use_heap(shared_words *shared)
+{
+    static struct heap heap;
+    static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
+    void *blocks[100];
+    uint64_t largest_bytes = heap_largest_bytes();
+    heap_add(&heap, page);
+    for (uint64_t i = 0; i < 100; i++)
+        blocks[i] = heap_take(&heap, i % 30);
+    for (uint64_t i = 0; i < 100; i++)
+        if (blocks[i] != NULL)
+            heap_give(&heap, blocks[i]);
+    shared[1] = blocks[99] != NULL && heap_take(&heap, largest_bytes) != NULL && heap_take(&heap, 1) == NULL;
+}
+
 static int fuzz_spares(uint64_t number, uint64_t handle)
 {
     if (number >= CALL_semaphore_give && handle > 6)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each format, in every shape it has had."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from cyclometer.errors import UsageError
 from cyclometer.ingest import Settings, detect, formats, ingest
+from cyclometer.ingest.parsed import SETTINGS
 from cyclometer.ingest.reading import decode, read
 
 from .conftest import DATA, ROOT, Ingested, index, row, summaries, values
@@ -56,6 +59,21 @@ def test_every_parser_module_is_registered() -> None:
     folder = ROOT / "src" / "cyclometer" / "ingest"
     parsers = {path.stem for path in folder.glob("*.py") if "\ndef parse(foreign" in path.read_text()}
     assert parsers == {str(getattr(item, "__name__", "")).rpartition(".")[2] for item in formats().values()}
+
+
+def test_every_format_and_setting_is_documented() -> None:
+    page = (ROOT / "docs" / "foreign-files.md").read_text()
+    assert [name for name in (*formats(), *SETTINGS) if f"`{name}`" not in page] == []
+
+
+def test_sel4bench_logs_of_the_benchmark_arrive_whole(tmp_path: Path) -> None:
+    script = ROOT / "tools" / "sel4bench_logs.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path), "3", "60000"], check=True)
+    bundle, _ = ingest(sorted(tmp_path.iterdir()))
+    assert not bundle.identity.problems
+    assert {s.run for s in summaries(bundle, "endpoint.call.words_0.cross")} == {0, 1, 2}
+    printed = sum(s.n or 0 for s in bundle.identity.summaries)
+    assert len(bundle.samples) == printed > 15_000
 
 
 def test_sel4bench_iterations_are_visits(ingested: Ingested) -> None:

@@ -47,7 +47,7 @@ _RULES = (
     _Rule(r"\brdtsc\b", "clock.read", "reading the clock"),
     _Rule(r"brand_next_thread", "brand.upcall.immediate.decide", "deciding that the upcall runs now"),
     _Rule(r"brand_execution_completion", "brand.upcall.immediate.complete", "completion of the upcall"),
-    _Rule(r"with accounting", "scheduler.switch.run_queue.accounted", "thread switch by a scheduler, with accounting"),
+    _Rule(r"with accounting", "scheduler.switch.run_queue.accounted", "thread switch by the scheduler, accounted"),
     _Rule(r"without accounting", "scheduler.switch.bare", "thread switch, kernel mechanism alone"),
     _Rule(r"those overheads.*thread switch", "scheduler.switch.run_queue", "thread switch with scheduler structures"),
     _Rule(r"ultimately delayed", "brand.upcall.delayed", "brand whose upcall is less urgent"),

@@ -4,6 +4,7 @@
 #include "../circle.h"
 
 extern const struct circle floor_circles[];
+extern const struct circle hardware_circles[];
 extern const struct circle thread_circles[];
 extern const struct circle semaphore_circles[];
 extern const struct circle endpoint_circles[];
@@ -11,6 +12,7 @@ extern const struct circle notification_circles[];
 
 const struct circle *const families[] = {
     floor_circles,
+    hardware_circles,
     thread_circles,
     semaphore_circles,
     endpoint_circles,

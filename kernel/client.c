@@ -90,6 +90,8 @@ void client_main(struct stage *stage)
                           .samples = samples,
                           .samples_max = SAMPLES_MAX};
     stage_writer(&writer, stage);
+    if (c->prepare != NULL)
+        c->prepare(stage);
     rehearse(&circle);
     rig.origin = stage->origin;
     if (run_flow(&rig, &circle, stage) != 0)

@@ -68,7 +68,7 @@ static void write_expect(struct cyc_expect *out, const struct circle *circle, co
     int64_t entries = (v->client_user ? circle->client_calls : 0) + (v->peer_user ? circle->peer_calls : 0);
     *out++ = (struct cyc_expect){"entries", entries};
     *out++ = (struct cyc_expect){"switches", circle->switches};
-    *out++ = (struct cyc_expect){"space_switches", v->cross_space ? circle->switches : 0};
+    *out++ = (struct cyc_expect){"space_switches", v->cross_space ? circle->switches + circle->moves : 0};
     *out++ = (struct cyc_expect){"interrupts", circle->interrupts};
     for (const struct cyc_expect *e = circle->contract.expect; e != NULL && e->counter != NULL; e++)
         *out++ = *e;

@@ -12,7 +12,10 @@
 #define OBJECT_TYPES(TYPE)                                                                                             \
     TYPE(semaphore)                                                                                                    \
     TYPE(endpoint)                                                                                                     \
-    TYPE(notification)
+    TYPE(notification)                                                                                                 \
+    TYPE(component)                                                                                                    \
+    TYPE(brand)                                                                                                        \
+    TYPE(scheduler)
 
 enum object_type {
     OBJECT_none,

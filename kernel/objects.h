@@ -4,8 +4,11 @@
 #ifndef OBJECTS_H
 #define OBJECTS_H
 
+#include "brand.h"
+#include "component.h"
 #include "endpoint.h"
 #include "notification.h"
+#include "scheduler.h"
 #include "semaphore.h"
 
 #endif

@@ -5,6 +5,7 @@
 #include "thread.h"
 
 #include "board.h"
+#include "component.h"
 #include "console.h"
 #include "endpoint.h"
 #include "hot.h"
@@ -207,7 +208,9 @@ int64_t thread_sleep(uint64_t ticks)
 static int furnish_user(struct thread *t, unsigned index)
 {
     t->buffer = space_buffer(t->space, index);
-    return t->buffer != NULL && space_stack(t->space, index) != 0;
+    t->migration.home = t->space;
+    t->migration.stack_top = space_stack(t->space, index);
+    return t->buffer != NULL && t->migration.stack_top != 0;
 }
 #endif
 
@@ -252,7 +255,7 @@ static void prepare_user(struct thread *t, uint64_t entry, uint64_t argument)
 {
     uint64_t buffer = USER_BUFFERS + (uint64_t)(t - threads) * PAGE_BYTES;
     *t->frame = (struct frame){.pc = entry, .tp = buffer, .a[0] = argument};
-    t->user_sp = USER_STACKS + (uint64_t)(t - threads + 1) * USER_STACK_SLOT;
+    t->user_sp = t->migration.stack_top;
     t->context.ra = (uint64_t)enter_user;
     t->context.sp = (uint64_t)t->frame;
 }
@@ -313,6 +316,11 @@ int64_t thread_resume(struct thread *t)
     return clear_state(t, THREAD_SUSPENDED);
 }
 
+int64_t thread_unpark(struct thread *t)
+{
+    return clear_state(t, THREAD_PARKED);
+}
+
 int64_t thread_suspend(struct thread *t)
 {
     uint64_t irq = interrupts_off();
@@ -350,6 +358,10 @@ int64_t thread_abort(struct thread *t)
     if (t != current)
         forget(t);
     endpoint_abandon(t);
+#if CONFIG_USERSPACE
+    if (t->space != NULL)
+        component_abandon(t);
+#endif
     t->state = THREAD_DEAD;
     while (!list_empty(&t->joiners))
         thread_wake(thread_first(&t->joiners), 0);

@@ -7,6 +7,7 @@ extern const struct circle floor_circles[];
 extern const struct circle hardware_circles[];
 extern const struct circle thread_circles[];
 extern const struct circle semaphore_circles[];
+extern const struct circle component_circles[];
 extern const struct circle endpoint_circles[];
 extern const struct circle notification_circles[];
 
@@ -15,6 +16,7 @@ const struct circle *const families[] = {
     hardware_circles,
     thread_circles,
     semaphore_circles,
+    component_circles,
     endpoint_circles,
     notification_circles,
     NULL,

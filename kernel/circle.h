@@ -67,6 +67,7 @@ struct circle {
     void (*prepare)(struct stage *); // by the client, once, before its first turn; may be NULL
     uint8_t client_priority, peer_priority;
     uint8_t cooperative;           // both threads
+    uint8_t passive;               // with mcs=on the peer runs on the client's scheduling context
     uint8_t client_calls, peer_calls; // calls a turn: kernel entries where that side is in user mode
     uint8_t switches, interrupts;  // a turn
     uint8_t moves;                 // a turn: threads that go to another space, and back, without a switch

@@ -20,7 +20,7 @@
     COUNTER(time_reads)  /* of mtime or by rdtime, by the kernel */                                                    \
     COUNTER(timer_sets)  /* monitor calls that program the timer */                                                    \
     COUNTER(table_writes) /* page-table entries */                                                                     \
-    COUNTER(fastpaths) /* hand-overs to a waiting thread; each is also reported as a switch and a wakeup */              \
+    COUNTER(fastpaths) /* hand-overs to a waiter; each is also reported as a switch and a wakeup */                    \
     COUNTER(slowpaths)                                                                                                 \
     COUNTER(invocations) /* of components */                                                                           \
     COUNTER(upcalls)     /* asked for by programs */                                                                   \

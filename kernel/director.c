@@ -154,6 +154,7 @@ static struct thread *make_thread(const struct circle *circle, struct space *spa
     if (t == NULL)
         panic("no more threads");
     thread_set_cooperative(t, circle->cooperative);
+    thread_set_passive(t, circle->passive && role == ROLE_PEER);
     if (space != NULL)
         thread_create(t, space_entry(), (uint64_t)role, priority);
     else

@@ -39,6 +39,30 @@ static inline void copy_buffer(struct thread *to, const struct thread *from, uin
         memcpy(to->buffer, from->buffer, (words - MESSAGE_REGISTERS) * sizeof *to->buffer);
 }
 
+// With mcs=on the fast paths are those of a passive server: it runs on its caller's context.
+#define UNFUNDED (CONFIG_MCS ? THREAD_UNFUNDED : 0)
+
+static inline void lend(struct thread *from, struct thread *to)
+{
+#if CONFIG_MCS
+    to->scheduling = from->scheduling;
+    from->scheduling = NULL;
+#else
+    (void)from;
+    (void)to;
+#endif
+}
+
+// The same where the two are not known to be caller and passive server. `from` then waits, and may not run anyway.
+static void lend_if_unfunded(struct thread *from, struct thread *to)
+{
+    if ((to->state & UNFUNDED) == 0)
+        return;
+    lend(from, to);
+    to->state &= ~THREAD_UNFUNDED;
+    from->state |= THREAD_UNFUNDED;
+}
+
 static inline void expect_reply(struct thread *caller, struct thread *replier)
 {
     caller->replier = replier;
@@ -73,6 +97,7 @@ static __attribute__((noinline)) int64_t call_slowly(struct endpoint *e, uint64_
         return wait_to_send(e, badge, words, 1, THE_WORDS);
     struct thread *receiver = deliver(e, badge, words, THE_WORDS);
     expect_reply(current, receiver);
+    lend_if_unfunded(current, receiver);
     thread_wake_later(receiver, (int64_t)words);
     return thread_wait(THREAD_CALLING);
 }
@@ -81,7 +106,7 @@ static inline int64_t call(struct endpoint *e, uint64_t badge, uint64_t words, W
 {
     event_call("endpoint_call");
     struct thread *receiver = thread_first(&e->receivers);
-    if (list_empty(&e->receivers) || words > MESSAGE_REGISTERS || receiver->state != THREAD_BLOCKED ||
+    if (list_empty(&e->receivers) || words > MESSAGE_REGISTERS || receiver->state != (THREAD_BLOCKED | UNFUNDED) ||
         !may_follow(receiver))
         return call_slowly(e, badge, words, THE_WORDS);
     list_remove(&receiver->link);
@@ -89,7 +114,8 @@ static inline int64_t call(struct endpoint *e, uint64_t badge, uint64_t words, W
     receiver->badge = badge;
     receiver->result = (int64_t)words;
     expect_reply(current, receiver);
-    return hand_over(receiver, THREAD_CALLING);
+    lend(current, receiver);
+    return hand_over(receiver, THREAD_CALLING | UNFUNDED);
 }
 
 // Gives the message of the first sender to the running thread.
@@ -104,10 +130,24 @@ static int64_t take_first(struct endpoint *e)
         list_remove(&sender->link);
         sender->state = (sender->state & ~THREAD_BLOCKED) | THREAD_CALLING;
         expect_reply(sender, self);
+        lend_if_unfunded(sender, self);
     } else {
         thread_wake(sender, 0);
     }
     return words;
+}
+
+// A passive server gives its own context up when it is ready to serve.
+static void give_up_own(struct thread *t)
+{
+#if CONFIG_MCS
+    if (t->passive && t->scheduling == &t->own) {
+        t->scheduling = NULL;
+        t->state |= THREAD_UNFUNDED;
+    }
+#else
+    (void)t;
+#endif
 }
 
 static int64_t receive(struct endpoint *e)
@@ -119,6 +159,7 @@ static int64_t receive(struct endpoint *e)
         e->notification->signal = 0;
         return MESSAGE_SIGNAL;
     }
+    give_up_own(current);
     return thread_block(&e->receivers, FOREVER);
 }
 
@@ -127,9 +168,34 @@ static void release_caller(struct thread *caller, int64_t result)
 {
     caller->replier->caller = NULL;
     caller->replier = NULL;
-    caller->state &= ~THREAD_CALLING;
+    caller->state &= ~(THREAD_CALLING | THREAD_UNFUNDED);
     list_init(&caller->link); // it stands in no queue
     thread_wake_later(caller, result);
+}
+
+// Ends the wait of the running thread's caller, if there is one, and receives. A passive server that has returned its
+// context may not run on: it waits for a call, or stops for good where all it received needs no reply.
+static int64_t answer_and_receive(struct endpoint *e, int64_t answer)
+{
+    struct thread *caller = current->caller;
+    if (caller == NULL)
+        return receive(e);
+    uint64_t held = current->threshold;
+    if (!list_empty(&e->senders)) // otherwise nothing below switches before it waits
+        preemption_hold();
+    if ((caller->state & UNFUNDED) != 0) {
+        lend(current, caller);
+        current->state |= THREAD_UNFUNDED;
+    }
+    release_caller(caller, answer);
+    int64_t result = receive(e);
+    if ((current->state & UNFUNDED) != 0) {
+        current->result = result;
+        result = thread_wait(THREAD_UNFUNDED);
+    }
+    if (current->threshold != held)
+        preemption_release(held);
+    return result;
 }
 
 static __attribute__((noinline)) int64_t reply_receive_slowly(struct endpoint *e, uint64_t words, WORDS)
@@ -139,25 +205,20 @@ static __attribute__((noinline)) int64_t reply_receive_slowly(struct endpoint *e
     if (words > MESSAGE_WORDS_MAX)
         return ERROR_ARGUMENT;
     if (caller != NULL) {
-        uint64_t held = preemption_hold();
         put_words(caller, THE_WORDS);
         caller->badge = 0;
         copy_buffer(caller, current, words);
-        release_caller(caller, (int64_t)words);
-        if (list_empty(&e->senders)) // about to wait: whoever is most urgent runs then
-            current->threshold = held;
-        else
-            preemption_release(held);
     }
-    return receive(e);
+    return answer_and_receive(e, (int64_t)words);
 }
 
 static inline int64_t reply_receive(struct endpoint *e, uint64_t words, WORDS)
 {
     event_call("endpoint_reply_receive");
     struct thread *self = current, *caller = self->caller;
-    if (caller == NULL || words > MESSAGE_REGISTERS || caller->state != THREAD_CALLING || !list_empty(&e->senders) ||
-        !list_empty(&e->receivers) || (e->notification != NULL && e->notification->signal != 0) || !may_follow(caller))
+    if (caller == NULL || words > MESSAGE_REGISTERS || caller->state != (THREAD_CALLING | UNFUNDED) ||
+        !list_empty(&e->senders) || !list_empty(&e->receivers) ||
+        (e->notification != NULL && e->notification->signal != 0) || !may_follow(caller))
         return reply_receive_slowly(e, words, THE_WORDS);
     self->caller = NULL;
     caller->replier = NULL;
@@ -166,7 +227,8 @@ static inline int64_t reply_receive(struct endpoint *e, uint64_t words, WORDS)
     caller->result = (int64_t)words;
     self->waits_in = &e->receivers;
     list_append(&e->receivers, &self->link);
-    return hand_over(caller, THREAD_BLOCKED);
+    lend(self, caller);
+    return hand_over(caller, THREAD_BLOCKED | UNFUNDED);
 }
 
 static int64_t send(struct endpoint *e, uint64_t badge, uint64_t words, WORDS)
@@ -180,13 +242,6 @@ static int64_t send(struct endpoint *e, uint64_t badge, uint64_t words, WORDS)
     return 0;
 }
 
-// A new message while a caller still waits for the reply to an older one: that reply will never come.
-static inline void drop_caller(void)
-{
-    if (current->caller != NULL)
-        release_caller(current->caller, ERROR_ABORTED);
-}
-
 int endpoint_signal(struct endpoint *e, uint64_t signal)
 {
     if (list_empty(&e->receivers))
@@ -197,8 +252,29 @@ int endpoint_signal(struct endpoint *e, uint64_t signal)
     return 1;
 }
 
+#if CONFIG_MCS
+// Takes back what `t`, which is about to end, has lent down the chain of calls; its own caller gets what it had lent.
+static void reclaim(struct thread *t)
+{
+    struct thread *holder = t;
+    while (holder->scheduling == NULL && holder->replier != NULL)
+        holder = holder->replier;
+    struct scheduling_context *lent = holder->scheduling;
+    if (holder != t && lent != NULL) {
+        thread_suspend(holder);
+        holder->scheduling = NULL;
+        holder->state = (holder->state & ~THREAD_SUSPENDED) | THREAD_UNFUNDED;
+    }
+    if (t->caller != NULL && (t->caller->state & THREAD_UNFUNDED) != 0)
+        t->caller->scheduling = lent;
+}
+#endif
+
 void endpoint_abandon(struct thread *t)
 {
+#if CONFIG_MCS
+    reclaim(t);
+#endif
     if (t->replier != NULL) {
         t->replier->caller = NULL;
         t->replier = NULL;
@@ -245,8 +321,7 @@ int64_t endpoint_receive(struct endpoint *e, struct message *m)
 {
     uint64_t irq = interrupts_off();
     event_call("endpoint_receive");
-    drop_caller();
-    int64_t result = receive(e);
+    int64_t result = answer_and_receive(e, ERROR_ABORTED); // a caller not replied to by now never will be
     take_message(m);
     interrupts_restore(irq);
     return result;
@@ -283,7 +358,6 @@ int64_t sys_endpoint_receive(uint64_t handle)
 {
     ENDPOINT_OR_RETURN;
     event_call("endpoint_receive");
-    drop_caller();
-    return receive(e);
+    return answer_and_receive(e, ERROR_ABORTED);
 }
 #endif

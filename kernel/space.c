@@ -220,11 +220,13 @@ struct space *space_create(void *stage)
     memcpy(root, kernel_root, PAGE_BYTES);
     space->object.type = OBJECT_space;
     space->root = root;
-    space->satp = SATP_SV39 | (uint64_t)root >> 12; // with asid=on replaced at the first load: generation 0 is never current
+    // With asid=on replaced at the first load: generation 0 is never current.
+    space->satp = SATP_SV39 | (uint64_t)root >> 12;
     if (map_image(space) != 0 || space_map(space, USER_STAGE, stage, PTE_READ | PTE_WRITE) != 0) {
         space_destroy(space);
         return NULL;
     }
+    fence_all_pages(); // the tables must be in memory before the first walk of them; a switch does not see to that
     return space;
 }
 

@@ -39,6 +39,10 @@ static inline int64_t switch_uncounted(struct thread *next)
 #if CONFIG_OBJCORE
     usage_switch(&self->usage, &next->usage);
 #endif
+#if CONFIG_MCS
+    if (next->scheduling != scheduling_charged)
+        scheduling_switch(next);
+#endif
     if (next->space == space_loaded || next->space == NULL)
         return context_switch(self, next);
     return switch_space(self, next);

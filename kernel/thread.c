@@ -119,7 +119,7 @@ static void preempt_if_due(void)
 void preemption_release(uint64_t was)
 {
     uint64_t irq = interrupts_off();
-    current->threshold = was;
+    current->threshold = was == PREEMPTION_HELD ? PREEMPTION_HELD : current->level; // the level may have changed
     preempt_if_due();
     interrupts_restore(irq);
 }
@@ -170,6 +170,27 @@ void thread_wake_later(struct thread *t, int64_t result)
     if (t->state == 0)
         ready_append(t);
 }
+
+void thread_time_out(struct thread *t)
+{
+    if ((t->state & THREAD_DEPLETED) == 0) {
+        thread_wake(t, ERROR_TIMEOUT);
+        return;
+    }
+    timeout_stop(t);
+    t->state &= ~THREAD_DEPLETED;
+    if (t->state == 0)
+        make_ready(t);
+}
+
+#if CONFIG_MCS
+void thread_deplete(uint64_t ticks)
+{
+    current->state |= THREAD_DEPLETED;
+    timeout_start(current, ticks);
+    switch_to_next();
+}
+#endif
 
 // Behind a preemptive thread only its equals can be ready; behind a cooperative one, anything. Within one level the
 // two threads change places and the bitmap stays as it is.
@@ -269,10 +290,53 @@ static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
     t->context.s[1] = argument;
 }
 
+// A created thread runs on its own context, with the budget it had.
+static void fund(struct thread *t)
+{
+#if CONFIG_MCS
+    if (t->own.period_ticks == 0)
+        scheduling_init(&t->own, SLICE_DEFAULT_TICKS, SLICE_DEFAULT_TICKS, 0);
+    t->scheduling = &t->own;
+#else
+    (void)t;
+#endif
+}
+
+int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t period_ticks)
+{
+#if CONFIG_MCS
+    if (budget_ticks == 0 || budget_ticks > period_ticks || period_ticks > SLICE_DEFAULT_TICKS)
+        return ERROR_ARGUMENT;
+    uint64_t irq = interrupts_off();
+    scheduling_init(&t->own, budget_ticks, period_ticks, time_ticks());
+    if (scheduling_charged == &t->own)
+        timeout_not_later_than(time_ticks() + budget_ticks);
+    interrupts_restore(irq);
+    return 0;
+#else
+    (void)t;
+    (void)budget_ticks;
+    (void)period_ticks;
+    return ERROR_DENIED;
+#endif
+}
+
+int64_t thread_set_passive(struct thread *t, uint64_t passive)
+{
+#if CONFIG_MCS
+    t->passive = passive != 0;
+#else
+    (void)t;
+    (void)passive;
+#endif
+    return 0;
+}
+
 static void set_level(struct thread *t, uint64_t priority)
 {
     t->level = priority + 1;
-    t->threshold = t->cooperative ? LEVEL_MAX : t->level;
+    if (t->threshold != PREEMPTION_HELD)
+        t->threshold = t->level;
 }
 
 int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
@@ -282,7 +346,9 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
         return ERROR_ARGUMENT;
     if (t->state != THREAD_DEAD)
         return ERROR_BUSY;
+    t->threshold = t->cooperative ? PREEMPTION_HELD : 0;
     set_level(t, priority);
+    fund(t);
 #if CONFIG_USERSPACE
     if (t->space != NULL)
         prepare_user(t, entry, argument);
@@ -393,7 +459,7 @@ int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
 {
     t->cooperative = cooperative != 0;
-    t->threshold = cooperative ? LEVEL_MAX : t->level;
+    t->threshold = cooperative ? PREEMPTION_HELD : t->level;
     return 0;
 }
 
@@ -423,6 +489,10 @@ void threads_start(void)
         list_init(&ready[level]);
     idle = (struct thread){.role = "idle"};
     list_init(&idle.joiners);
+    fund(&idle);
+#if CONFIG_MCS
+    scheduling_charged = &idle.own;
+#endif
     current = &idle;
 }
 

@@ -16,18 +16,22 @@
 #include "list.h"
 #include "object.h"
 #include "scheduler.h"
+#include "scheduling.h"
 #include "usage.h"
 
 #define PRIORITIES 256 // 0..255, a larger number is more urgent
 #define LEVEL_MAX PRIORITIES
+#define PREEMPTION_HELD (LEVEL_MAX + 1) // a threshold that no thread is above
 #define THREADS_MAX 64
 
 // Bits of a thread's state; 0 is running or ready.
 #define THREAD_BLOCKED 1ul   // waits for an object or a time
 #define THREAD_CALLING 16ul  // waits for a reply, in no queue
+#define THREAD_UNFUNDED 32ul // has lent or given up its scheduling context (mcs=on)
+#define THREAD_DEPLETED 64ul // has used up its budget, until the next refill (mcs=on)
 #define THREAD_SUSPENDED 2ul // until thread_resume()
 #define THREAD_DORMANT 4ul   // created, not started
-#define THREAD_PARKED 32ul   // runs when a user-level scheduler or the end of an upcall says so
+#define THREAD_PARKED 128ul  // runs when a user-level scheduler or the end of an upcall says so
 #define THREAD_DEAD 8ul      // ended or never created; may be created again
 
 // What a switch keeps: the registers that a C function preserves. Order as in trap.S.
@@ -59,7 +63,7 @@ struct thread {
     struct space *space; // NULL for a kernel thread, which runs in whatever space is loaded
     uint64_t state;
     uint64_t level;     // priority + 1; the idle thread alone has 0
-    uint64_t threshold; // only a higher level preempts: the own one, or LEVEL_MAX for a cooperative thread
+    uint64_t threshold; // only a higher level preempts: the own one, or PREEMPTION_HELD for a cooperative thread
     uint64_t cooperative;
     uint64_t fault; // scause of the fault that ended it, or 0
     struct link timeout_link; // in the timer queue while `timeout_armed`
@@ -83,6 +87,11 @@ struct thread {
     const char *role;    // "client", "peer", ...: the name in event log and messages
 #if CONFIG_OBJCORE
     struct usage usage;
+#endif
+#if CONFIG_MCS
+    struct scheduling_context *scheduling; // what it runs on; NULL while it is unfunded
+    struct scheduling_context own;
+    uint64_t passive; // gives its own context up at its next receive
 #endif
 };
 
@@ -108,6 +117,10 @@ int64_t thread_abort(struct thread *t); // does not return where t is the caller
 int64_t thread_join(struct thread *t, uint64_t timeout_ticks);
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative);
 int64_t thread_set_priority(struct thread *t, uint64_t priority); // moves it in whatever queue it stands
+// With mcs=on: `budget` ticks of processor time in every `period`; equal: round robin. Otherwise ERROR_DENIED.
+int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t period_ticks);
+// With mcs=on: from its next receive on, the thread runs only on the contexts of its callers. Otherwise without effect.
+int64_t thread_set_passive(struct thread *t, uint64_t passive);
 int64_t thread_yield(void);
 int64_t thread_exit(void);
 int64_t thread_sleep(uint64_t ticks);
@@ -134,13 +147,17 @@ static inline struct thread *thread_first(const struct link *waiters)
 void thread_enqueue(struct link *waiters, struct thread *t);
 // Leaves the processor in the given state, to whoever is next; returns what the waker says.
 int64_t thread_wait(uint64_t state);
+// For timeout.c: the time that `t` waited for has come.
+void thread_time_out(struct thread *t);
+// For scheduling.c: the running thread leaves the processor for `ticks`.
+void thread_deplete(uint64_t ticks);
 // thread_wake() that never switches, for a caller that is about to wait itself.
 void thread_wake_later(struct thread *t, int64_t result);
 // Nothing preempts the running thread between hold and release; wakes take effect at the release. They nest.
 static inline uint64_t preemption_hold(void)
 {
     uint64_t was = current->threshold;
-    current->threshold = LEVEL_MAX;
+    current->threshold = PREEMPTION_HELD;
     return was;
 }
 void preemption_release(uint64_t was);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "timeout.h"
 
+#include "hot.h"
 #include "list.h"
 #include "monitor.h"
 #include "thread.h"
 
 static struct link queue; // of threads, the earliest deadline first
+static uint64_t programmed_ticks HOT;
 
 static struct thread *thread_of(struct link *link)
 {
@@ -15,12 +17,20 @@ static struct thread *thread_of(struct link *link)
 void timeouts_start(void)
 {
     list_init(&queue);
+    programmed_ticks = FOREVER;
 }
 
-static void program_timer(void)
+static void program_timer(uint64_t at_ticks)
 {
     count(timer_sets);
-    monitor_set_timer(list_empty(&queue) ? FOREVER : thread_of(queue.next)->timeout_ticks);
+    programmed_ticks = at_ticks;
+    monitor_set_timer(at_ticks);
+}
+
+void timeout_not_later_than(uint64_t at_ticks)
+{
+    if (at_ticks < programmed_ticks)
+        program_timer(at_ticks);
 }
 
 void timeout_start(struct thread *t, uint64_t ticks)
@@ -32,8 +42,7 @@ void timeout_start(struct thread *t, uint64_t ticks)
         at = at->prev;
     list_insert_before(at->next, &t->timeout_link);
     t->timeout_armed = 1;
-    if (at == &queue)
-        program_timer();
+    timeout_not_later_than(t->timeout_ticks);
 }
 
 // The timer stays programmed: an interrupt that finds nothing due costs less than a monitor call here.
@@ -47,6 +56,6 @@ void timeouts_expire(void)
 {
     uint64_t now = time_ticks();
     while (!list_empty(&queue) && thread_of(queue.next)->timeout_ticks <= now)
-        thread_wake(thread_of(queue.next), ERROR_TIMEOUT);
-    program_timer();
+        thread_time_out(thread_of(queue.next));
+    program_timer(list_empty(&queue) ? FOREVER : thread_of(queue.next)->timeout_ticks);
 }

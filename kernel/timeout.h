@@ -29,6 +29,8 @@ void timeouts_start(void);
 // Wakes `t` with ERROR_TIMEOUT after `ticks`, unless stopped before. Interrupts must be off.
 void timeout_start(struct thread *t, uint64_t ticks);
 void timeout_stop(struct thread *t);
+// Makes sure of a timer interrupt at that time, or before it: an interrupt that comes too early programs the next one.
+void timeout_not_later_than(uint64_t at_ticks);
 // The timer interrupt: wakes all whose time has come.
 void timeouts_expire(void);
 

@@ -43,6 +43,9 @@ static void handle_interrupt(uint64_t cause)
     uint64_t held = preemption_hold();
     if (cause == (CAUSE_INTERRUPT | INTERRUPT_SUPERVISOR_TIMER)) {
         timeouts_expire();
+#if CONFIG_MCS
+        scheduling_expire();
+#endif
     } else if (cause == (CAUSE_INTERRUPT | INTERRUPT_SUPERVISOR_SOFTWARE)) {
         CLEAR_CSR(sip, IP_SSI);
         if (software_handler != NULL)

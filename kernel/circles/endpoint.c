@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Synchronous messages between user threads, the rows of sel4bench: Call, ReplyRecv and Send one way, and the round trip.
+// Synchronous messages between user threads, the rows of sel4bench: Call, ReplyRecv and Send one way, and the round
+// trip.
 #include "../circle.h"
 
 static void round_trip_turns(void *arg, uint64_t turns)
@@ -92,11 +93,13 @@ static void receiver(struct stage *stage)
 }
 
 #define CALL_SEQUENCE                                                                                                  \
-    SEQUENCE("client: endpoint_call", "kernel: switch to peer", "peer: endpoint_reply_receive", "kernel: switch to client")
+    SEQUENCE("client: endpoint_call", "kernel: switch to peer", "peer: endpoint_reply_receive",                        \
+             "kernel: switch to client")
 #define TWO_USERS                                                                                                      \
     .sides = U_TO_U, .spaces = SAME_SPACE | CROSS_SPACE, .objects = {{OBJECT_endpoint, 0, 0}}, .client_calls = 1,      \
     .peer_calls = 1, .switches = 2, .naming = BY_NOTHING
-// `path` is the counter of the path that a message of this length takes, twice a turn.
+// `path` is the counter of the path that a message of this length takes, twice a turn; as in sel4bench, the server of
+// short messages is passive.
 #define CALL_CONTRACT(operation, what, length, path, start, finish)                                                    \
     .contract = {.key = "endpoint." operation ".words_" #length,                                                       \
                  .title = what " with " #length " words",                                                             \
@@ -107,7 +110,7 @@ static void receiver(struct stage *stage)
                  .expect = EXPECT({"wakeups", 2}, {path, 2}),                                                          \
                  .params = PARAMS({"words", #length}),                                                                 \
                  .correction = "none"},                                                                                \
-    .words = (length), .client_priority = 254, .peer_priority = 254
+    .words = (length), .passive = (length) <= MESSAGE_REGISTERS, .client_priority = 254, .peer_priority = 254
 #define CALL(length, path)                                                                                             \
     {                                                                                                                  \
         CALL_CONTRACT("call", "Call: client to server", length, path, "client: before endpoint_call",                  \
@@ -131,8 +134,8 @@ static void receiver(struct stage *stage)
                      .expect = EXPECT({"wakeups", 2}, {path, 2}),                                                      \
                      .params = PARAMS({"words", #length}),                                                             \
                      .correction = "none"},                                                                            \
-        .words = (length), .client_priority = 254, .peer_priority = 254, TWO_USERS, .turns = round_trip_turns,         \
-        .peer = server                                                                                                 \
+        .words = (length), .passive = (length) <= MESSAGE_REGISTERS, .client_priority = 254, .peer_priority = 254,     \
+        TWO_USERS, .turns = round_trip_turns, .peer = server                                                           \
     }
 
 const struct circle endpoint_circles[] = {

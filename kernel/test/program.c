@@ -41,12 +41,24 @@ static void registers_tell_nothing_of_the_kernel(void)
 static void forbidden_reads_end_the_program(void)
 {
     static const uint64_t addresses[] = {
-        0, 0xfff, USER_TOP - 8, USER_TOP, DEVICE_OFFSET + UART_BASE, KERNEL_BASE, RAM_BASE, KERNEL_STACKS + 0x3ff8, 1ul << 38,
-        1ul << 63, ~7ul};
+        0,        0xfff,    USER_TOP - 8,           USER_TOP,  DEVICE_OFFSET + UART_BASE,
+        RAM_BASE, KERNEL_BASE, KERNEL_STACKS + 0x3ff8, 1ul << 38, 1ul << 63, ~7ul};
     for (unsigned i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         CHECK_EQUAL(fate(PROGRAM_touch_address, addresses[i]), CAUSE_LOAD_PAGE_FAULT);
         CHECK_EQUAL(test_shared()[1], 0);
     }
+}
+
+// Even a page table that says otherwise does not open the monitor.
+static void monitor_is_closed_to_all(void)
+{
+    uint64_t address = USER_TOP - PAGE_BYTES;
+    struct thread *t = test_program_created(PROGRAM_touch_address, RUNNER_PRIORITY + 1, NULL);
+    CHECK_EQUAL(space_map(t->space, address, (void *)RAM_BASE, PTE_READ), 0);
+    test_shared()[0] = address;
+    thread_start(t);
+    CHECK_EQUAL(t->fault, CAUSE_LOAD_ACCESS_FAULT);
+    CHECK_EQUAL(test_shared()[1], 0);
 }
 
 static void forbidden_writes_end_the_program(void)
@@ -138,6 +150,7 @@ const struct test program_tests[] = {
     {"a call keeps the registers it promises", registers_are_kept},
     {"a call's other registers tell nothing of the kernel", registers_tell_nothing_of_the_kernel},
     {"forbidden reads end the program", forbidden_reads_end_the_program},
+    {"the monitor is closed to all", monitor_is_closed_to_all},
     {"forbidden writes end the program", forbidden_writes_end_the_program},
     {"data is not executed", data_is_not_executed},
     {"a stack overflow ends the program", stack_overflow_ends_the_program},

@@ -17,6 +17,7 @@
     PROGRAM(see_cleared_registers)                                                                                     \
     PROGRAM(spin)                                                                                                      \
     PROGRAM(take_forever)                                                                                              \
+    PROGRAM(call_server)                                                                                               \
     PROGRAM(fuzz)
 
 enum program {

@@ -72,6 +72,40 @@ def check_functional(machine: str, image: Path) -> None:
     print(f"{len(passed)} functional tests passed")
 
 
+FATAL = {
+    "overflow_the_stack": "panic: kernel stack overflow",
+    "write_to_code": "panic: fault in the kernel: cause 15",
+    "write_to_constants": "panic: fault in the kernel: cause 15",
+    "execute_data": "panic: fault in the kernel: cause 12",
+    "read_the_monitor": "panic: fault in the kernel: cause 13",
+    "read_user_memory": "panic: fault in the kernel: cause 13",
+    "overrun_a_buffer": "panic: stack overrun in a kernel function",
+}
+
+
+def check_fatal(machine: str, image: Path, configuration: dict[str, str]) -> None:
+    """Boot each fatal test that the configuration has and compare the kernel's last words."""
+    absent = {"read_user_memory": configuration["userspace"] == "off", "overrun_a_buffer": configuration["canaries"] == "off"}
+    tests = {name: words for name, words in FATAL.items() if not absent.get(name)}
+    for name, words in tests.items():
+        console = boot(machine, image, f"only={name}", 30)
+        expect(console.startswith(words), f"{name}: expected {words!r}, but the kernel said {console!r}")
+    print(f"{len(tests)} broken invariants stop the machine")
+
+
+def check_parameters(machine: str, image: Path, contracts: int) -> None:
+    """Check that a parameter which is not understood measures nothing, and that a list holds every contract."""
+    for bad in ("method=quick", "tests=ten", "tests=99999999999999999999", "nonsense", "only=" + "x" * 300):
+        console = boot(machine, image, bad, 30)
+        expect("is not understood" in console, f"{bad[:30]}: accepted")
+        expect([r["kind"] for r in records(console)] == ["hello", "end"], f"{bad[:30]}: measured all the same")
+    listed = records(boot(machine, image, "list=1", 30))
+    expect(len(listed) == contracts + 2, f"the list has {len(listed) - 2} contracts, {contracts} were run")
+    too_many = records(boot(machine, image, "tests=100000 only=clock.read.kernel", 30))
+    expect([r["kind"] for r in too_many] == ["hello", "failed", "end"], "tests beyond the sample buffer are not refused")
+    print("parameters are checked")
+
+
 def check_counts(found: list[Record]) -> None:
     """Check that every test's counter deltas are exactly what the contract expects."""
     contracts = {r["contract"]["key"]: r["contract"] for r in found if r["kind"] == "circle"}
@@ -138,6 +172,8 @@ def main() -> int:
     expect(console == boot(options.machine, kernel, flow, 120), "two runs of one image differ")
     found = records(console)
     check_counts(found)
+    check_fatal(options.machine, options.directory / "test.elf", found[0]["configuration"])
+    check_parameters(options.machine, kernel, len([r for r in found if r["kind"] == "circle"]))
     check_floor(found, "floor.empty.kernel", options.directory / "kernel.asm")
     if found[0]["configuration"]["userspace"] == "on":
         check_floor(found, "floor.empty.user", options.directory / "user.asm")

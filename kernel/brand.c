@@ -31,7 +31,7 @@ int64_t sys_brand_bind(uint64_t brand, uint64_t thread, uint64_t depth)
         return ERROR_HANDLE;
     struct brand *b = (struct brand *)named->object;
     struct thread *t = (struct thread *)by->object;
-    if (component == NULL || t->scheduled[0].scheduler == NULL)
+    if (component == NULL || t->places[0].scheduler == NULL)
         return ERROR_DENIED;
     if (t->brand != NULL || (t->state != THREAD_DORMANT && t->state != THREAD_PARKED))
         return ERROR_BUSY;
@@ -49,8 +49,8 @@ static int64_t ask_scheduler(struct scheduler *s, const struct thread *upcall)
     struct thread *notifier = s->notifier;
     if (notifier == NULL || notifier->state != THREAD_DORMANT)
         return 0;
-    upcall_prepare(notifier, s->component, UPCALL_BRAND_NOTIFY, notifier->scheduled[s->level].slot,
-                   upcall->scheduled[s->level].slot, current->scheduled[s->level].slot);
+    upcall_prepare(notifier, s->component, UPCALL_BRAND_NOTIFY, notifier->places[s->level].slot,
+                   upcall->places[s->level].slot, current->places[s->level].slot);
     return give_way(notifier, THREAD_PARKED);
 }
 
@@ -108,7 +108,7 @@ int64_t brand_complete(struct brand *brand)
     struct thread *self = current, *interrupted = self->migration.interrupted;
     brand_execute_pending(brand);
     if (interrupted == NULL) {
-        const struct place *root = &self->scheduled[0];
+        const struct place *root = &self->places[0];
         if (root->scheduler->component == NULL)
             return ERROR_DENIED;
         count(brand_completion_uc);

@@ -168,6 +168,6 @@ void component_abandon(struct thread *t)
     t->space = t->migration.home;
     t->brand = NULL;
     for (int level = 0; level < SCHEDULER_LEVELS; level++)
-        t->scheduled[level].scheduler = NULL;
+        t->places[level].scheduler = NULL;
 }
 #endif

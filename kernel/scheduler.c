@@ -40,9 +40,9 @@ static int64_t take_slot(struct scheduler *s, struct thread *t, uint64_t slot)
 {
     if (slot == 0 || slot >= SCHEDULED_MAX || s->page == NULL)
         return ERROR_ARGUMENT;
-    if (t->scheduled[s->level].scheduler != NULL || (s->level > 0 && t->scheduled[s->level - 1].scheduler == NULL))
+    if (t->places[s->level].scheduler != NULL || (s->level > 0 && t->places[s->level - 1].scheduler == NULL))
         return ERROR_BUSY;
-    t->scheduled[s->level] = (struct place){s, slot};
+    t->places[s->level] = (struct place){s, slot};
     s->threads[slot] = t;
     return 0;
 }
@@ -84,7 +84,7 @@ int64_t sys_scheduler_attend(uint64_t scheduler, uint64_t component, uint64_t no
     struct thread *t = (struct thread *)on->object;
     if (c->space == NULL)
         return ERROR_ABORTED;
-    if (t->scheduled[s->level].scheduler != s || t->brand != NULL || t->state != THREAD_PARKED)
+    if (t->places[s->level].scheduler != s || t->brand != NULL || t->state != THREAD_PARKED)
         return ERROR_BUSY;
     s->component = c;
     s->notifier = t;
@@ -102,13 +102,13 @@ static int64_t wait_for_lock(struct scheduler *s)
         return ERROR_ABORTED;
     }
     count(atomic_lock);
-    s->page->lock = LOCK_OWNER(s->page->lock) | self->scheduled[s->level].slot << 32;
+    s->page->lock = LOCK_OWNER(s->page->lock) | self->places[s->level].slot << 32;
     return 0;
 }
 
 static int64_t pass_lock(struct scheduler *s)
 {
-    if (LOCK_OWNER(s->page->lock) != current->scheduled[s->level].slot)
+    if (LOCK_OWNER(s->page->lock) != current->places[s->level].slot)
         return ERROR_DENIED;
     count(atomic_unlock);
     s->page->lock = 0;
@@ -155,11 +155,11 @@ int64_t scheduler_switch(struct scheduler *s, enum switch_how how)
 {
     struct thread *self = current;
     event_call("scheduler_switch");
-    if (self->scheduled[s->level].scheduler != s)
+    if (self->places[s->level].scheduler != s)
         return ERROR_DENIED;
     uint64_t slot = s->page->next;
     struct thread *next = slot < SCHEDULED_MAX ? s->threads[slot] : NULL;
-    if (next == NULL || next->scheduled[s->level].scheduler != s)
+    if (next == NULL || next->places[s->level].scheduler != s)
         return ERROR_ARGUMENT;
     if (how != SWITCH_PLAIN)
         return switch_specially(s, next, how);
@@ -176,8 +176,8 @@ struct scheduler *scheduler_common(const struct thread *a, const struct thread *
 {
     struct scheduler *common = NULL;
     for (int level = 0; level < SCHEDULER_LEVELS; level++) {
-        struct scheduler *s = a->scheduled[level].scheduler;
-        if (s == NULL || s != b->scheduled[level].scheduler)
+        struct scheduler *s = a->places[level].scheduler;
+        if (s == NULL || s != b->places[level].scheduler)
             break;
         common = s;
     }
@@ -197,7 +197,7 @@ static inline void append(struct scheduler *s, uint64_t slot)
 
 void scheduler_post(const struct thread *t, uint64_t flag)
 {
-    for (const struct place *at = t->scheduled; at < t->scheduled + SCHEDULER_LEVELS && at->scheduler != NULL; at++) {
+    for (const struct place *at = t->places; at < t->places + SCHEDULER_LEVELS && at->scheduler != NULL; at++) {
         at->scheduler->page->event[at->slot].flags |= flag;
         append(at->scheduler, at->slot);
     }
@@ -205,7 +205,7 @@ void scheduler_post(const struct thread *t, uint64_t flag)
 
 uint64_t scheduler_urgency(const struct scheduler *s, const struct thread *t)
 {
-    return s->page->event[t->scheduled[s->level].slot].urgency;
+    return s->page->event[t->places[s->level].slot].urgency;
 }
 
 void scheduler_roll_back(struct frame *frame)
@@ -229,7 +229,7 @@ static uint64_t charged_until_cyc HOT;
 int64_t scheduler_account(struct scheduler *s, uint64_t slot, uint64_t on)
 {
     struct thread *t = slot < SCHEDULED_MAX ? s->threads[slot] : NULL;
-    if (t == NULL || t->scheduled[s->level].scheduler != s)
+    if (t == NULL || t->places[s->level].scheduler != s)
         return ERROR_ARGUMENT;
     t->accounted = on != 0;
     if (t == current)
@@ -244,7 +244,7 @@ void scheduler_charge(const struct thread *from)
     charged_until_cyc = now_cyc;
     if (!from->accounted)
         return;
-    for (const struct place *at = from->scheduled; at < from->scheduled + SCHEDULER_LEVELS && at->scheduler != NULL; at++) {
+    for (const struct place *at = from->places; at < from->places + SCHEDULER_LEVELS && at->scheduler != NULL; at++) {
         at->scheduler->page->event[at->slot].used_cyc += used_cyc;
         append(at->scheduler, at->slot);
     }

@@ -80,7 +80,7 @@ struct thread {
     // Components and user-level scheduling (component.c, brand.c, scheduler.c).
     struct migration migration;
     struct brand *brand; // whose upcalls it runs; NULL for other threads
-    struct place scheduled[SCHEDULER_LEVELS];
+    struct place places[SCHEDULER_LEVELS];
     uint64_t preempted; // parked by an interrupt, not by its own call
     uint64_t accounted; // switches to and from it are
     struct link joiners; // threads that wait for this one's end

@@ -8,6 +8,8 @@ extern const struct circle hardware_circles[];
 extern const struct circle thread_circles[];
 extern const struct circle semaphore_circles[];
 extern const struct circle component_circles[];
+extern const struct circle brand_circles[];
+extern const struct circle scheduler_circles[];
 extern const struct circle endpoint_circles[];
 extern const struct circle notification_circles[];
 
@@ -17,6 +19,8 @@ const struct circle *const families[] = {
     thread_circles,
     semaphore_circles,
     component_circles,
+    brand_circles,
+    scheduler_circles,
     endpoint_circles,
     notification_circles,
     NULL,

@@ -54,29 +54,42 @@ static int64_t ask_scheduler(struct scheduler *s, const struct thread *upcall)
     return give_way(notifier, THREAD_PARKED);
 }
 
-static inline int64_t raise(struct brand *b, uint64_t x, uint64_t y)
+// The upcall is active: it will be executed once more.
+static __attribute__((noinline)) int64_t pend(struct brand *b)
 {
-    struct thread *upcall = b->upcall;
-    if (upcall == NULL || upcall->brand != b)
-        return ERROR_ABORTED;
-    if (upcall->state != THREAD_DORMANT) {
-        b->pending++;
-        count(brand_pend);
-        scheduler_post(upcall, EVENT_BRAND_PEND);
-        return 0;
-    }
-    struct scheduler *common = scheduler_common(upcall, current);
-    upcall_prepare(upcall, b->component, UPCALL_BRAND, x, y, 0);
-    if (common != NULL && !b->mediated && scheduler_urgency(common, upcall) < scheduler_urgency(common, current)) {
-        count(brand_uc);
-        return upcall_interrupt(upcall);
-    }
-    upcall->state = THREAD_PARKED;
-    scheduler_post(upcall, EVENT_BRAND_ACTIVE);
+    b->pending++;
+    count(brand_pend);
+    scheduler_post(b->upcall, EVENT_BRAND_PEND);
+    return 0;
+}
+
+static __attribute__((noinline)) int64_t delay(struct brand *b, struct scheduler *common)
+{
+    b->upcall->state = THREAD_PARKED;
+    scheduler_post(b->upcall, EVENT_BRAND_ACTIVE);
     if (common != NULL && b->mediated)
-        return ask_scheduler(common, upcall);
+        return ask_scheduler(common, b->upcall);
     count(brand_delayed);
     return 0;
+}
+
+static __attribute__((noinline)) int64_t activate(struct brand *b, uint64_t x, uint64_t y)
+{
+    struct thread *upcall = b->upcall;
+    struct scheduler *common = scheduler_common(upcall, current);
+    upcall_prepare(upcall, b->component, UPCALL_BRAND, x, y, 0);
+    if (common == NULL || b->mediated || scheduler_urgency(common, upcall) >= scheduler_urgency(common, current))
+        return delay(b, common);
+    count(brand_uc);
+    return upcall_interrupt(upcall);
+}
+
+static inline int64_t raise(struct brand *b, uint64_t x, uint64_t y)
+{
+    const struct thread *upcall = b->upcall;
+    if (upcall == NULL || upcall->brand != b)
+        return ERROR_ABORTED;
+    return upcall->state != THREAD_DORMANT ? pend(b) : activate(b, x, y);
 }
 
 int64_t brand_upcall(struct brand *brand, uint64_t a, uint64_t b)
@@ -116,7 +129,7 @@ int64_t brand_complete(struct brand *brand)
     }
     count(brand_sched_preempted);
     count(finished_brands);
-    upcall_untie(self);
+    untie(self);
     return give_way(interrupted, THREAD_DORMANT);
 }
 #endif

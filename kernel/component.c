@@ -75,7 +75,7 @@ static int64_t end_upcall(void)
     struct thread *self = current, *interrupted = self->migration.interrupted;
     if (interrupted == NULL)
         return ERROR_DENIED;
-    upcall_untie(self);
+    untie(self);
     return give_way(interrupted, THREAD_DORMANT);
 }
 
@@ -138,17 +138,6 @@ int64_t upcall_interrupt(struct thread *upcall)
     return give_way(upcall, THREAD_PARKED);
 }
 
-void upcall_untie(struct thread *t)
-{
-    struct thread *below = t->migration.interrupted, *above = t->migration.interrupter;
-    if (below != NULL)
-        below->migration.interrupter = NULL;
-    if (above != NULL)
-        above->migration.interrupted = NULL;
-    t->migration.interrupted = NULL;
-    t->migration.interrupter = NULL;
-}
-
 int component_stack_fault(uint64_t address)
 {
     uint64_t top = current->migration.stack_top;
@@ -160,9 +149,12 @@ int component_stack_fault(uint64_t address)
 void component_abandon(struct thread *t)
 {
     struct thread *interrupted = t->migration.interrupted;
-    upcall_untie(t);
-    if (interrupted != NULL)
+    if (interrupted != NULL) {
+        untie(t);
         thread_unpark(interrupted);
+    }
+    if (t->migration.interrupter != NULL)
+        untie(t->migration.interrupter);
     t->migration.depth = 0;
     t->migration.component = NULL;
     t->space = t->migration.home;

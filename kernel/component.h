@@ -63,8 +63,6 @@ void upcall_prepare(struct thread *t, struct component *component, enum upcall t
 _Noreturn void upcall_begin(struct component *component, enum upcall type, uint64_t a);
 // Switches to `upcall`, which returns to the running thread; 0 when that runs again.
 int64_t upcall_interrupt(struct thread *upcall);
-// Unties a thread from what it interrupted and from what interrupted it.
-void upcall_untie(struct thread *t);
 
 // For trap.c: a thread's stack in a space to which it came by invocation is made when it is first touched.
 int component_stack_fault(uint64_t address);

@@ -115,11 +115,14 @@ static int64_t pass_lock(struct scheduler *s)
     return 0;
 }
 
-// Neither will be returned to directly any more: a decision has been made.
+// A decision has been made: whom the running thread interrupted it does not return to any more, nor who interrupted
+// the next one to that.
 static inline int64_t run(struct thread *next, uint64_t state)
 {
-    upcall_untie(current);
-    upcall_untie(next);
+    if (current->migration.interrupted != NULL)
+        untie(current);
+    if (next->migration.interrupter != NULL)
+        untie(next->migration.interrupter);
     if (next->preempted)
         count(switch_preempt);
     else

@@ -65,6 +65,13 @@ static inline int64_t give_way(struct thread *next, uint64_t state)
     return switch_to(next);
 }
 
+// Separates an upcall from the thread that it interrupted.
+static inline void untie(struct thread *upcall)
+{
+    upcall->migration.interrupted->migration.interrupter = NULL;
+    upcall->migration.interrupted = NULL;
+}
+
 // Whether a thread that is not ready may run next when the running one leaves: nobody ready is more urgent.
 static inline int may_follow(const struct thread *t)
 {

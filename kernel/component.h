@@ -68,6 +68,16 @@ int64_t upcall_interrupt(struct thread *upcall);
 int component_stack_fault(uint64_t address);
 // For thread_abort(): whom the thread interrupted runs on; the thread is at home again.
 void component_abandon(struct thread *t);
+#else
+static inline int component_stack_fault(uint64_t address)
+{
+    (void)address;
+    return 0;
+}
+static inline void component_abandon(struct thread *t)
+{
+    (void)t;
+}
 #endif
 
 #endif

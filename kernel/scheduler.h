@@ -63,6 +63,11 @@ void scheduler_roll_back(struct frame *frame);
 
 // For switch.h: charges the time since the last accounted switch to `from`.
 void scheduler_charge(const struct thread *from);
+#else
+static inline void scheduler_roll_back(struct frame *frame)
+{
+    (void)frame;
+}
 #endif
 
 #endif

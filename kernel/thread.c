@@ -424,10 +424,7 @@ int64_t thread_abort(struct thread *t)
     if (t != current)
         forget(t);
     endpoint_abandon(t);
-#if CONFIG_USERSPACE
-    if (t->space != NULL)
-        component_abandon(t);
-#endif
+    component_abandon(t);
     t->state = THREAD_DEAD;
     while (!list_empty(&t->joiners))
         thread_wake(thread_first(&t->joiners), 0);

@@ -9,6 +9,7 @@ extern const struct test semaphore_tests[];
 extern const struct test endpoint_tests[];
 extern const struct test scheduling_tests[];
 extern const struct test program_tests[];
+extern const struct test component_tests[];
 
 const struct test *const test_families[] = {
     scheduler_tests,
@@ -19,6 +20,7 @@ const struct test *const test_families[] = {
     scheduling_tests,
 #endif
 #if CONFIG_USERSPACE
+    component_tests,
     program_tests,
 #endif
     NULL,

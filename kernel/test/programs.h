@@ -20,11 +20,40 @@
     PROGRAM(call_server)                                                                                               \
     PROGRAM(fuzz)
 
+// Those of test/user/component.c.
+#define COMPONENT_PROGRAMS(PROGRAM)                                                                                    \
+    PROGRAM(open_weigher)                                                                                              \
+    PROGRAM(invoke_weigher)                                                                                            \
+    PROGRAM(open_and_invoke_weigher)                                                                                   \
+    PROGRAM(misuse_capabilities)                                                                                       \
+    PROGRAM(open_first)                                                                                                \
+    PROGRAM(descend)                                                                                                   \
+    PROGRAM(open_mortal)                                                                                               \
+    PROGRAM(open_waiting)                                                                                              \
+    PROGRAM(open_spinning)                                                                                             \
+    PROGRAM(invoke_spoiler)                                                                                            \
+    PROGRAM(upcall)                                                                                                    \
+    PROGRAM(upcall_that_dies)
+
+// Handle of a further thread of the program's space, where a test gives it one, and the next.
+#define SPARE 16
+
 enum program {
 #define PROGRAM(name) PROGRAM_##name,
-    PROGRAMS(PROGRAM)
+    PROGRAMS(PROGRAM) COMPONENT_PROGRAMS(PROGRAM)
 #undef PROGRAM
         PROGRAMS_END
 };
+
+#ifdef USER_PROGRAM
+#include <stdint.h>
+
+// shared[0] is the test's argument, shared[1] the program's answer, or more of them.
+typedef volatile uint64_t shared_words;
+
+#define PROGRAM(name) void program_##name(shared_words *shared);
+COMPONENT_PROGRAMS(PROGRAM)
+#undef PROGRAM
+#endif
 
 #endif

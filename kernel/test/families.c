@@ -10,6 +10,7 @@ extern const struct test endpoint_tests[];
 extern const struct test scheduling_tests[];
 extern const struct test program_tests[];
 extern const struct test component_tests[];
+extern const struct test brand_tests[];
 
 const struct test *const test_families[] = {
     scheduler_tests,
@@ -21,6 +22,7 @@ const struct test *const test_families[] = {
 #endif
 #if CONFIG_USERSPACE
     component_tests,
+    brand_tests,
     program_tests,
 #endif
     NULL,

@@ -20,7 +20,7 @@
     PROGRAM(call_server)                                                                                               \
     PROGRAM(fuzz)
 
-// Those of test/user/component.c.
+// Those of test/user/component.c and brand.c.
 #define COMPONENT_PROGRAMS(PROGRAM)                                                                                    \
     PROGRAM(open_weigher)                                                                                              \
     PROGRAM(invoke_weigher)                                                                                            \
@@ -33,7 +33,21 @@
     PROGRAM(open_spinning)                                                                                             \
     PROGRAM(invoke_spoiler)                                                                                            \
     PROGRAM(upcall)                                                                                                    \
-    PROGRAM(upcall_that_dies)
+    PROGRAM(upcall_that_dies)                                                                                          \
+    PROGRAM(pend)                                                                                                      \
+    PROGRAM(raise_urgent)                                                                                              \
+    PROGRAM(raise_less_urgent)                                                                                         \
+    PROGRAM(decide_between)                                                                                            \
+    PROGRAM(raise_at_end)                                                                                              \
+    PROGRAM(raise_mortal)                                                                                              \
+    PROGRAM(two_levels)                                                                                                \
+    PROGRAM(be_interrupted)                                                                                            \
+    PROGRAM(misuse_scheduler)                                                                                          \
+    PROGRAM(yield)                                                                                                     \
+    PROGRAM(block_and_wake)                                                                                            \
+    PROGRAM(long_section)                                                                                              \
+    PROGRAM(share_lock)                                                                                                \
+    PROGRAM(account)
 
 // Handle of a further thread of the program's space, where a test gives it one, and the next.
 #define SPARE 16

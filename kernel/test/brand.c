@@ -76,6 +76,15 @@ static void less_urgent_upcall_waits(void)
     CHECK_COUNT(finished_brands, 1);
 }
 
+static void outcomes_follow_each_other(void)
+{
+    run(PROGRAM_raise_urgent_then_less, 0);
+    CHECK_EQUAL(test_shared()[1], 12324);
+    CHECK_COUNT(brand_uc, 1);
+    CHECK_COUNT(brand_delayed, 1);
+    CHECK_COUNT(finished_brands, 2);
+}
+
 static void decision_ends_direct_return(void)
 {
     run(PROGRAM_decide_between, 0);
@@ -280,6 +289,7 @@ const struct test brand_tests[] = {
     {"what is pending is counted and not queued", pending_counts_and_does_not_queue},
     {"an urgent upcall runs at once and returns directly", urgent_upcall_returns_directly},
     {"a less urgent upcall waits for the scheduler", less_urgent_upcall_waits},
+    {"one outcome follows another", outcomes_follow_each_other},
     {"a scheduler's decision ends the direct return", decision_ends_direct_return},
     {"a brand raised at its upcall's end is not lost", raise_at_the_end_is_not_lost},
     {"a scheduler that is asked runs the upcall", asked_scheduler_runs_the_upcall},

@@ -36,6 +36,7 @@
     PROGRAM(upcall_that_dies)                                                                                          \
     PROGRAM(pend)                                                                                                      \
     PROGRAM(raise_urgent)                                                                                              \
+    PROGRAM(raise_urgent_then_less)                                                                                    \
     PROGRAM(raise_less_urgent)                                                                                         \
     PROGRAM(decide_between)                                                                                            \
     PROGRAM(raise_at_end)                                                                                              \

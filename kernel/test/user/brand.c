@@ -111,6 +111,16 @@ void program_raise_less_urgent(shared_words *shared)
     mark(4);
 }
 
+// First urgent, with a direct return; then less urgent, with a scheduler's decision for the same client.
+void program_raise_urgent_then_less(shared_words *shared)
+{
+    program_raise_urgent(shared);
+    PAGE(0)->event[OTHER].urgency = LESS_URGENT;
+    brand_upcall(BRAND, 0, 0);
+    switch_to(OTHER);
+    mark(4);
+}
+
 // The upcall lets the client run before its end: a decision, after which there is no direct return.
 static uint64_t give_way(void)
 {
@@ -345,6 +355,12 @@ static uint64_t charged_cyc(uint64_t level)
     return PAGE(level)->event[CLIENT].used_cyc + PAGE(level)->event[OTHER].used_cyc;
 }
 
+static int each_is_listed_once(uint64_t level)
+{
+    const struct scheduler_event *event = PAGE(level)->event;
+    return event[NOBODY].next == CLIENT && event[CLIENT].next == OTHER && event[OTHER].next == NOBODY;
+}
+
 // Two threads alternate shared[0] times. shared[1]: the time that passed less the time that was charged to the two.
 void program_account(shared_words *shared)
 {
@@ -361,7 +377,8 @@ void program_account(shared_words *shared)
     uint64_t passed_cyc = cyc_native_end() - begin_cyc;
     shared[1] = passed_cyc - charged_cyc(0);
     shared[2] = charged_cyc(0);
-    shared[3] = charged_cyc(0) == charged_cyc(1) && PAGE(0)->event[OTHER].used_cyc > 0;
+    shared[3] = charged_cyc(0) == charged_cyc(1) && PAGE(0)->event[OTHER].used_cyc > 0 && each_is_listed_once(0) &&
+                each_is_listed_once(1);
     scheduler_account(SCHEDULER, CLIENT, 0);
     scheduler_account(SCHEDULER, OTHER, 0);
     uint64_t before_cyc = charged_cyc(0);

@@ -21,6 +21,7 @@ static struct thread *make(enum program program, uint64_t priority, uint64_t med
     struct thread *t = test_program_created(program, priority, objects);
     test_spare(t, SPARE);
     test_spare(t, SPARE + 1);
+    test_spare(t, SPARE + 2);
     return t;
 }
 
@@ -48,6 +49,8 @@ static void pending_counts_and_does_not_queue(void)
     CHECK_EQUAL(test_shared()[4], 0);
     CHECK_EQUAL(test_shared()[5], 0);
     CHECK_EQUAL(brand->pending, 0);
+    CHECK_EQUAL(test_shared()[7], EVENT_BRAND_ACTIVE | EVENT_BRAND_PEND);
+    CHECK_EQUAL(test_shared()[8], EVENT_BRAND_READY);
     CHECK_COUNT(brand_delayed, 1);
     CHECK_COUNT(brand_pend, 5);
     CHECK_COUNT(brand_pend_execute, 5);
@@ -87,12 +90,16 @@ static void outcomes_follow_each_other(void)
 
 static void decision_ends_direct_return(void)
 {
-    run(PROGRAM_decide_between, 0);
-    CHECK_EQUAL(test_shared()[1], 12345);
-    CHECK_COUNT(brand_uc, 1);
-    CHECK_COUNT(brand_sched_preempted, 0);
-    CHECK_COUNT(brand_completion_uc, 1);
-    CHECK_COUNT(finished_brands, 1);
+    static const enum program programs[] = {PROGRAM_decide_between, PROGRAM_decide_for_third};
+    for (int i = 0; i < 2; i++) {
+        test_shared()[1] = 0;
+        run(programs[i], 0);
+        CHECK_EQUAL(test_shared()[1], 12345);
+        CHECK_COUNT(brand_uc, 1);
+        CHECK_COUNT(brand_sched_preempted, 0);
+        CHECK_COUNT(brand_completion_uc, 1);
+        CHECK_COUNT(finished_brands, 1);
+    }
 }
 
 static void raise_at_the_end_is_not_lost(void)

@@ -39,6 +39,7 @@
     PROGRAM(raise_urgent_then_less)                                                                                    \
     PROGRAM(raise_less_urgent)                                                                                         \
     PROGRAM(decide_between)                                                                                            \
+    PROGRAM(decide_for_third)                                                                                          \
     PROGRAM(raise_at_end)                                                                                              \
     PROGRAM(raise_mortal)                                                                                              \
     PROGRAM(two_levels)                                                                                                \
@@ -50,7 +51,7 @@
     PROGRAM(share_lock)                                                                                                \
     PROGRAM(account)
 
-// Handle of a further thread of the program's space, where a test gives it one, and the next.
+// Handle of a further thread of the program's space, where a test gives it one, and others behind.
 #define SPARE 16
 
 enum program {

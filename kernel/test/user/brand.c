@@ -15,8 +15,9 @@
 #define CHILD ((struct scheduler *)5) // of level 1
 #define UPCALL ((struct thread *)SPARE)
 #define NOTIFIER ((struct thread *)(SPARE + 1))
+#define THIRD ((struct thread *)(SPARE + 2))
 
-enum slot { NOBODY, CLIENT, OTHER, NOTIFIED };
+enum slot { NOBODY, CLIENT, OTHER, NOTIFIED, THIRD_SLOT, FREE };
 #define CLIENT_URGENCY 5
 #define MORE_URGENT 1
 #define LESS_URGENT 10
@@ -80,7 +81,9 @@ void program_pend(shared_words *shared)
     for (uint64_t i = 0; i < shared[0]; i++)
         brand_upcall(BRAND, 9, 9);
     shared[6] = shared[2]; // none has run so far
+    shared[7] = PAGE(0)->event[OTHER].flags;
     switch_to(OTHER);
+    shared[8] = PAGE(0)->event[OTHER].flags;
     shared[1] = 1;
 }
 
@@ -139,6 +142,34 @@ void program_decide_between(shared_words *shared)
     brand_upcall(BRAND, 0, 0);
     mark(3);
     switch_to(OTHER);
+    mark(5);
+}
+
+static void third_thread(void)
+{
+    mark(3);
+    switch_to(OTHER);
+}
+COMPONENT_ENTRY(third_entry, third_thread)
+
+// The upcall lets a third thread run: a decision too, though nobody has run on whom it interrupted.
+static uint64_t run_third(void)
+{
+    mark(2);
+    switch_to(THIRD_SLOT);
+    mark(4);
+    return 0;
+}
+COMPONENT_ENTRY(run_third_entry, run_third)
+
+void program_decide_for_third(shared_words *shared)
+{
+    (void)shared;
+    start_brand(MORE_URGENT, run_third_entry, scheduler_entry);
+    thread_create(THIRD, (uint64_t)third_entry, 0, 0);
+    scheduler_adopt(SCHEDULER, THIRD, THIRD_SLOT);
+    mark(1);
+    brand_upcall(BRAND, 0, 0);
     mark(5);
 }
 
@@ -228,7 +259,7 @@ void program_misuse_scheduler(shared_words *shared)
     refused &= scheduler_adopt(SCHEDULER, UPCALL, OTHER) == ERROR_BUSY;
     refused &= brand_bind(BRAND, UPCALL, 0) == ERROR_DENIED; // from no component
     refused &= scheduler_switch(SCHEDULER, SWITCH_TAIL) == ERROR_ARGUMENT;
-    const uint64_t slots[] = {NOBODY, NOTIFIED, SCHEDULED_MAX - 1, SCHEDULED_MAX, 1ul << 32, ~0ul};
+    const uint64_t slots[] = {NOBODY, FREE, SCHEDULED_MAX - 1, SCHEDULED_MAX, 1ul << 32, ~0ul};
     for (unsigned i = 0; i < sizeof slots / sizeof slots[0]; i++) {
         PAGE(0)->next = slots[i];
         refused &= scheduler_switch(SCHEDULER, SWITCH_PLAIN) == ERROR_ARGUMENT;

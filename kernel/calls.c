@@ -19,6 +19,8 @@ int64_t null(void)
 #if CONFIG_USERSPACE
 #define CONSOLE_CHUNK 128
 
+_Static_assert(ERROR_CALL == -7 && ERROR_ARGUMENT == -2, "trap.S returns these by number");
+
 extern int64_t user_copy(void *to, const void *from, uint64_t bytes); // trap.S
 
 // Nothing but user addresses; the page tables tell which of them are there.

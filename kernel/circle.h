@@ -9,6 +9,7 @@
 
 #include "../core/circle.h"
 #include "../core/clock.h"
+#include "../core/record.h"
 #include "board.h"
 #include "calls.h"
 #include "config.h"
@@ -105,7 +106,7 @@ struct stage {
     uint32_t visit;
     // Handed from client to client.
     uint64_t origin;
-    uint64_t records, values; // of the record writer
+    struct cyc_writer writer; // its counts; whoever writes takes it by stage_writer()
     // The circle's own.
     uint64_t begin, end; // the clock at that end of a one-way interval which lies in the peer
     uint64_t scratch[8];
@@ -144,8 +145,8 @@ const struct cyc_contract *variant_contract(const struct circle *circle, const s
 void client_main(struct stage *stage);
 void peer_main(struct stage *stage);
 
-struct cyc_writer;
-// A writer whose lines go out by console_write(), and which keeps that time out of stage->origin.
-void stage_writer(struct cyc_writer *writer, struct stage *stage);
+// The stage's writer for the calling program: lines go out by console_write(), and that time stays out of stage->origin.
+// What another program left in it but the counts is not trusted.
+struct cyc_writer *stage_writer(struct stage *stage);
 
 #endif

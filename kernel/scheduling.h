@@ -34,6 +34,8 @@ extern struct scheduling_context *scheduling_charged; // the context that the pr
 
 // Full budget from now on.
 void scheduling_init(struct scheduling_context *c, uint64_t budget_ticks, uint64_t period_ticks, uint64_t now_ticks);
+// The same for a context that may be in use.
+void scheduling_set_budget(struct scheduling_context *c, uint64_t budget_ticks, uint64_t period_ticks);
 // The processor goes over to the context of `next`: charges the one before and makes sure of a timer interrupt at
 // the end of what is left.
 void scheduling_switch(const struct thread *next);

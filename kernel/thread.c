@@ -116,10 +116,15 @@ static void preempt_if_due(void)
     }
 }
 
+static inline uint64_t own_threshold(const struct thread *t)
+{
+    return t->cooperative ? LEVEL_MAX : t->level;
+}
+
 void preemption_release(uint64_t was)
 {
     uint64_t irq = interrupts_off();
-    current->threshold = was == PREEMPTION_HELD ? PREEMPTION_HELD : current->level; // the level may have changed
+    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current); // the level may have changed
     preempt_if_due();
     interrupts_restore(irq);
 }
@@ -308,9 +313,7 @@ int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t peri
     if (budget_ticks == 0 || budget_ticks > period_ticks || period_ticks > SLICE_DEFAULT_TICKS)
         return ERROR_ARGUMENT;
     uint64_t irq = interrupts_off();
-    scheduling_init(&t->own, budget_ticks, period_ticks, time_ticks());
-    if (scheduling_charged == &t->own)
-        timeout_not_later_than(time_ticks() + budget_ticks);
+    scheduling_set_budget(&t->own, budget_ticks, period_ticks);
     interrupts_restore(irq);
     return 0;
 #else
@@ -335,8 +338,8 @@ int64_t thread_set_passive(struct thread *t, uint64_t passive)
 static void set_level(struct thread *t, uint64_t priority)
 {
     t->level = priority + 1;
-    if (t->threshold != PREEMPTION_HELD)
-        t->threshold = t->level;
+    if (t->threshold != LEVEL_HELD)
+        t->threshold = own_threshold(t);
 }
 
 int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
@@ -346,7 +349,7 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
         return ERROR_ARGUMENT;
     if (t->state != THREAD_DEAD)
         return ERROR_BUSY;
-    t->threshold = t->cooperative ? PREEMPTION_HELD : 0;
+    t->threshold = 0;
     set_level(t, priority);
     fund(t);
 #if CONFIG_USERSPACE
@@ -387,16 +390,21 @@ int64_t thread_unpark(struct thread *t)
     return clear_state(t, THREAD_PARKED);
 }
 
+void thread_halt(struct thread *t, uint64_t bit)
+{
+    if (t->state == 0)
+        ready_remove(t);
+    t->state |= bit;
+}
+
 int64_t thread_suspend(struct thread *t)
 {
     uint64_t irq = interrupts_off();
     event_call("thread_suspend");
-    uint64_t was = t->state;
-    t->state |= THREAD_SUSPENDED;
     if (t == current)
-        switch_to_next();
-    else if (was == 0)
-        ready_remove(t);
+        thread_wait(THREAD_SUSPENDED);
+    else
+        thread_halt(t, THREAD_SUSPENDED);
     interrupts_restore(irq);
     return 0;
 }
@@ -456,7 +464,7 @@ int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
 {
     t->cooperative = cooperative != 0;
-    t->threshold = cooperative ? PREEMPTION_HELD : t->level;
+    t->threshold = own_threshold(t);
     return 0;
 }
 

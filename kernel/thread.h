@@ -21,7 +21,7 @@
 
 #define PRIORITIES 256 // 0..255, a larger number is more urgent
 #define LEVEL_MAX PRIORITIES
-#define PREEMPTION_HELD (LEVEL_MAX + 1) // a threshold that no thread is above
+#define LEVEL_HELD (LEVEL_MAX + 1) // threshold that no level exceeds
 #define THREADS_MAX 64
 
 // Bits of a thread's state; 0 is running or ready.
@@ -63,7 +63,7 @@ struct thread {
     struct space *space; // NULL for a kernel thread, which runs in whatever space is loaded
     uint64_t state;
     uint64_t level;     // priority + 1; the idle thread alone has 0
-    uint64_t threshold; // only a higher level preempts: the own one, or PREEMPTION_HELD for a cooperative thread
+    uint64_t threshold; // only a higher level preempts: the own one, or LEVEL_MAX for a cooperative thread
     uint64_t cooperative;
     uint64_t fault; // scause of the fault that ended it, or 0
     struct link timeout_link; // in the timer queue while `timeout_armed`
@@ -149,6 +149,8 @@ void thread_enqueue(struct link *waiters, struct thread *t);
 int64_t thread_wait(uint64_t state);
 // For timeout.c: the time that `t` waited for has come.
 void thread_time_out(struct thread *t);
+// Sets a bit of the state of a thread other than the running one, which takes it out of the ready queues.
+void thread_halt(struct thread *t, uint64_t bit);
 // For scheduling.c: the running thread leaves the processor for `ticks`.
 void thread_deplete(uint64_t ticks);
 // thread_wake() that never switches, for a caller that is about to wait itself.
@@ -157,7 +159,7 @@ void thread_wake_later(struct thread *t, int64_t result);
 static inline uint64_t preemption_hold(void)
 {
     uint64_t was = current->threshold;
-    current->threshold = PREEMPTION_HELD;
+    current->threshold = LEVEL_HELD;
     return was;
 }
 void preemption_release(uint64_t was);

@@ -86,14 +86,26 @@ static void illegal_instruction_ends_the_program(void)
 
 static void bad_pointers_are_refused(void)
 {
-    CHECK_EQUAL(fate(PROGRAM_bad_pointers, 0), 0);
+    static uint64_t of_the_kernel[COUNTERS_END];
+    CHECK_EQUAL(fate(PROGRAM_bad_pointers, (uint64_t)of_the_kernel), 0);
     CHECK_EQUAL(test_shared()[1], 1);
+    for (int i = 0; i < COUNTERS_END; i++)
+        CHECK_EQUAL(of_the_kernel[i], 0);
 }
 
+// Among them the index that, unchecked, would find a table entry which the program has forged in its own memory.
 static void bad_handles_are_refused(void)
 {
-    CHECK_EQUAL(fate(PROGRAM_bad_handles, 0), 0);
+    struct semaphore *s = test_object(OBJECT_semaphore, 0, 1);
+    struct thread *t = test_program_created(PROGRAM_bad_handles, RUNNER_PRIORITY + 1, NULL);
+    uint64_t forged = ((uint64_t)&test_shared()[2] - (uint64_t)t->space->handles) / sizeof(struct handle);
+    test_shared()[0] = forged;
+    test_shared()[2] = (uint64_t)s;
+    test_shared()[3] = (uint64_t)s; // wherever the entry's halves fall
+    thread_start(t);
+    CHECK_EQUAL(t->fault, 0);
     CHECK_EQUAL(test_shared()[1], 1);
+    CHECK_EQUAL(semaphore_take(s, 0), ERROR_BUSY);
 }
 
 static void spinning_program_is_preempted(void)

@@ -85,12 +85,30 @@ FATAL = {
 
 def check_fatal(machine: str, image: Path, configuration: dict[str, str]) -> None:
     """Boot each fatal test that the configuration has and compare the kernel's last words."""
-    absent = {"read_user_memory": configuration["userspace"] == "off", "overrun_a_buffer": configuration["canaries"] == "off"}
+    absent = {
+        "read_user_memory": configuration["userspace"] == "off",
+        "overrun_a_buffer": configuration["canaries"] == "off",
+    }
     tests = {name: words for name, words in FATAL.items() if not absent.get(name)}
     for name, words in tests.items():
         console = boot(machine, image, f"only={name}", 30)
         expect(console.startswith(words), f"{name}: expected {words!r}, but the kernel said {console!r}")
     print(f"{len(tests)} broken invariants stop the machine")
+
+
+def check_rows(keys: set[str]) -> None:
+    """Check that every row of the seeds, as tests/data maps it, has its key in the image."""
+    tables = sorted((Path(__file__).resolve().parents[2] / "tests" / "data").glob("seed-*-rows.tsv"))
+    expect(bool(tables), "tests/data has no seed-*-rows.tsv")
+    rows = [
+        line.split("\t")
+        for table in tables
+        for line in table.read_text().splitlines()
+        if line and not line.startswith(("#", "row\t"))
+    ]
+    for row, key in rows:
+        expect(key in keys, f"the seeds' row {row!r} needs {key}, which this image has not")
+    print(f"{len(rows)} rows of the seeds are here")
 
 
 def check_parameters(machine: str, image: Path, contracts: int) -> None:
@@ -102,7 +120,9 @@ def check_parameters(machine: str, image: Path, contracts: int) -> None:
     listed = records(boot(machine, image, "list=1", 30))
     expect(len(listed) == contracts + 2, f"the list has {len(listed) - 2} contracts, {contracts} were run")
     too_many = records(boot(machine, image, "tests=100000 only=clock.read.kernel", 30))
-    expect([r["kind"] for r in too_many] == ["hello", "failed", "end"], "tests beyond the sample buffer are not refused")
+    expect(
+        [r["kind"] for r in too_many] == ["hello", "failed", "end"], "tests beyond the sample buffer are not refused"
+    )
     print("parameters are checked")
 
 
@@ -176,6 +196,7 @@ def main() -> int:
     check_parameters(options.machine, kernel, len([r for r in found if r["kind"] == "circle"]))
     check_floor(found, "floor.empty.kernel", options.directory / "kernel.asm")
     if found[0]["configuration"]["userspace"] == "on":
+        check_rows({r["contract"]["key"] for r in found if r["kind"] == "circle"})
         check_floor(found, "floor.empty.user", options.directory / "user.asm")
     if options.eventlog:
         log = "log=1 groups=1 tests=1 passes=1"

@@ -58,6 +58,8 @@ static void program_bad_pointers(shared_words *shared)
         refused &= counters_read(pointers[i]) == ERROR_ARGUMENT;
         refused &= console_write(pointers[i], 8) == ERROR_ARGUMENT;
     }
+    refused &= counters_read((int64_t *)shared[0]) == ERROR_ARGUMENT; // writable, but the kernel's
+    refused &= console_write((const char *)shared[0], 8) == ERROR_ARGUMENT;
     refused &= counters_read((int64_t *)USER_BASE) == ERROR_ARGUMENT;     // its own code, not to be written
     refused &= console_write((const char *)USER_STAGE, ~0ul) == ERROR_ARGUMENT; // wraps round the end
     shared[1] = refused;
@@ -72,6 +74,7 @@ static void program_bad_handles(shared_words *shared)
         refused &= thread_abort((struct thread *)handles[i]) == ERROR_HANDLE;
     }
     refused &= semaphore_give((struct semaphore *)0) == ERROR_HANDLE; // a thread's
+    refused &= semaphore_give((struct semaphore *)shared[0]) == ERROR_HANDLE;
     shared[1] = refused;
 }
 
@@ -120,6 +123,19 @@ static void program_see_cleared_registers(shared_words *shared)
 {
     uint64_t seen;
     __asm__ volatile("li a7, %1\n\t"
+                     "mv a1, a7\n\t"
+                     "mv a2, a7\n\t"
+                     "mv a3, a7\n\t"
+                     "mv a4, a7\n\t"
+                     "mv a5, a7\n\t"
+                     "mv a6, a7\n\t"
+                     "mv t0, a7\n\t"
+                     "mv t1, a7\n\t"
+                     "mv t2, a7\n\t"
+                     "mv t3, a7\n\t"
+                     "mv t4, a7\n\t"
+                     "mv t5, a7\n\t"
+                     "mv t6, a7\n\t"
                      "ecall\n\t"
                      "or a0, a1, a2\n\t"
                      "or a0, a0, a3\n\t"

@@ -70,7 +70,7 @@ int64_t sys_component_invoke(uint64_t capability)
 }
 
 // An upcall thread is dormant between its upcalls.
-static int64_t end_upcall(void)
+static __attribute__((noinline)) int64_t end_upcall(void)
 {
     struct thread *self = current, *interrupted = self->migration.interrupted;
     if (interrupted == NULL)

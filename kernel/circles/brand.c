@@ -47,6 +47,16 @@ static uint64_t timed_upcall(void)
 }
 COMPONENT_ENTRY(timed_entry, timed_upcall)
 
+// An upcall that tells when it began and when it was about to end.
+static uint64_t stamped_upcall(void)
+{
+    struct stage *stage = (struct stage *)USER_STAGE;
+    stage->end = machine_clock.end();
+    stage->begin = machine_clock.begin();
+    return 0;
+}
+COMPONENT_ENTRY(stamped_entry, stamped_upcall)
+
 static void start_scheduler(struct stage *stage, uint64_t urgency)
 {
     struct scheduler *s = stage_object(stage, SCHEDULER);
@@ -77,6 +87,12 @@ static void more_urgent_upcalls(struct stage *stage)
 {
     start_scheduler(stage, MORE_URGENT);
     bind(stage, entry);
+}
+
+static void stamped_upcalls(struct stage *stage)
+{
+    start_scheduler(stage, MORE_URGENT);
+    bind(stage, stamped_entry);
 }
 
 static void timed_upcalls(struct stage *stage)
@@ -120,6 +136,23 @@ static void raise_turns(void *arg, uint64_t turns)
         brand_upcall(brand, 0, 0);
 }
 
+static int64_t to_upcall_pass(void *arg)
+{
+    struct stage *stage = arg;
+    struct brand *brand = stage_object(stage, BRAND);
+    uint64_t begin = machine_clock.begin();
+    brand_upcall(brand, 0, 0);
+    return (int64_t)(stage->end - begin);
+}
+
+static int64_t from_upcall_pass(void *arg)
+{
+    struct stage *stage = arg;
+    struct brand *brand = stage_object(stage, BRAND);
+    brand_upcall(brand, 0, 0);
+    return (int64_t)(machine_clock.end() - stage->begin);
+}
+
 // The upcall runs behind the interval, so that the brand can be raised anew.
 static int64_t raise_pass(void *arg)
 {
@@ -149,6 +182,12 @@ static int64_t execute_pass(void *arg)
         {OBJECT_thread, 0, 0},                                                                                         \
         {OBJECT_thread, 0, 0},                                                                                         \
     }
+#define IMMEDIATE                                                                                                      \
+    .expect = EXPECT({"brand_uc", 1}, {"brand_sched_preempted", 1}, {"finished_brands", 1}),                           \
+    .sequence = SEQUENCE("client: brand_upcall", "kernel: switch to upcall", "upcall: component_return",               \
+                         "kernel: switch to client")
+// What this row counts happens in part outside its interval.
+#define DRAINED .params = PARAMS({"drain", "outside the interval"})
 #define BOTH_SPACES .spaces = SAME_SPACE | CROSS_SPACE
 #define DRAIN                                                                                                          \
     "client: scheduler_switch", "kernel: switch to upcall", "upcall: component_return", "upcall: scheduler_switch",    \
@@ -176,9 +215,9 @@ const struct circle brand_circles[] = {
                   .to = "client: after brand_upcall",
                   .expect = EXPECT({"brand_delayed", 1}, {"brand_completion_uc", 1}, {"finished_brands", 1},
                                    {"switch_coop", 2}),
+                  DRAINED,
                   .correction = "none"},
      CAST(0, 0),
-     BOTH_SPACES,
      .peer = IN_USER(less_urgent_upcalls),
      .prepare = IN_USER(join),
      .pass = IN_USER(raise_pass),
@@ -186,18 +225,44 @@ const struct circle brand_circles[] = {
      .switches = 2},
     {.contract = {.key = "brand.upcall.immediate",
                   .title = "Brand raised whose upcall is more urgent: run at once, and direct return",
-                  .sequence = SEQUENCE("client: brand_upcall", "kernel: switch to upcall", "upcall: component_return",
-                                       "kernel: switch to client"),
+                  IMMEDIATE,
                   .interval = "round_trip",
                   .from = "client: before brand_upcall",
                   .to = "client: after brand_upcall",
-                  .expect = EXPECT({"brand_uc", 1}, {"brand_sched_preempted", 1}, {"finished_brands", 1}),
                   .correction = "none"},
      CAST(0, 0),
      BOTH_SPACES,
      .peer = IN_USER(more_urgent_upcalls),
      .prepare = IN_USER(join),
      .turns = IN_USER(raise_turns),
+     .client_calls = 2,
+     .switches = 2},
+    {.contract = {.key = "brand.upcall.immediate.start",
+                  .title = "Brand raised whose upcall is more urgent: until that runs",
+                  IMMEDIATE,
+                  .interval = "one_way",
+                  .from = "client: before brand_upcall",
+                  .to = "upcall: at its beginning",
+                  .correction = "none"},
+     CAST(0, 0),
+     BOTH_SPACES,
+     .peer = IN_USER(stamped_upcalls),
+     .prepare = IN_USER(join),
+     .pass = IN_USER(to_upcall_pass),
+     .client_calls = 2,
+     .switches = 2},
+    {.contract = {.key = "brand.upcall.immediate.complete",
+                  .title = "End of an upcall that ran at once: until the interrupted thread runs on",
+                  IMMEDIATE,
+                  .interval = "one_way",
+                  .from = "upcall: before its end",
+                  .to = "client: after brand_upcall",
+                  .correction = "none"},
+     CAST(0, 0),
+     BOTH_SPACES,
+     .peer = IN_USER(stamped_upcalls),
+     .prepare = IN_USER(join),
+     .pass = IN_USER(from_upcall_pass),
      .client_calls = 2,
      .switches = 2},
     {.contract = {.key = "brand.execute_pending",
@@ -208,9 +273,9 @@ const struct circle brand_circles[] = {
                   .from = "upcall: before its end",
                   .to = "upcall: at its beginning",
                   .expect = EXPECT({"brand_pend_execute", 1}, {"switch_coop", 2}),
+                  DRAINED,
                   .correction = "none"},
      CAST(0, PLENTY),
-     BOTH_SPACES,
      .peer = IN_USER(timed_upcalls),
      .prepare = IN_USER(join_and_raise),
      .pass = IN_USER(execute_pass),
@@ -242,6 +307,7 @@ const struct circle brand_circles[] = {
                   .from = "client: before brand_upcall",
                   .to = "client: after brand_upcall",
                   .expect = EXPECT({"brand_completion_uc", 1}, {"finished_brands", 1}, {"switch_coop", 3}),
+                  DRAINED,
                   .correction = "none"},
      CAST(1, 0),
      BOTH_SPACES,

@@ -12,6 +12,7 @@ extern const struct circle brand_circles[];
 extern const struct circle scheduler_circles[];
 extern const struct circle endpoint_circles[];
 extern const struct circle notification_circles[];
+extern const struct circle microkit_circles[];
 
 const struct circle *const families[] = {
     floor_circles,
@@ -23,5 +24,6 @@ const struct circle *const families[] = {
     scheduler_circles,
     endpoint_circles,
     notification_circles,
+    microkit_circles,
     NULL,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Components: threads that migrate, and upcalls.
+// Components: threads that migrate, and upcalls. Protection domains.
 #include "../riscv.h"
 #include "../space.h"
 #include "test.h"
@@ -137,6 +137,22 @@ static void caller_outlives_its_upcall(void)
     CHECK_EQUAL(t->fault, 0);
 }
 
+// The client is the more urgent: both of its signals are there when the domain receives.
+static void domain_serves_its_channels(void)
+{
+    struct notification *n = test_object(OBJECT_notification, 0, 0);
+    struct endpoint *e = test_object(OBJECT_endpoint, 0, 0);
+    objects[0] = &e->object;
+    objects[1] = objects[2] = &n->object;
+    notification_bind(n, e);
+    struct thread *server = test_program_created(PROGRAM_serve_channels, RUNNER_PRIORITY + 1, objects);
+    run(PROGRAM_use_channels);
+    thread_start(server);
+    CHECK_EQUAL(test_shared()[1], 1233);
+    CHECK_EQUAL(test_shared()[2], 2);
+    CHECK_EQUAL(test_shared()[3], 66);
+}
+
 const struct test component_tests[] = {
     {"an invocation passes arguments and result", arguments_and_result_pass},
     {"bad capabilities are refused", bad_capabilities_are_refused},
@@ -148,6 +164,7 @@ const struct test component_tests[] = {
     {"a component need not keep registers", component_need_not_keep_registers},
     {"an upcall runs and returns", upcall_runs_and_returns},
     {"a caller outlives its upcall", caller_outlives_its_upcall},
+    {"a protection domain serves its channels", domain_serves_its_channels},
     END_OF_TESTS,
 };
 #endif

@@ -115,6 +115,8 @@ LADDERS = [
     ["brand.upcall.delayed", "brand.upcall.mediated.declined.same"],
     ["component.upcall.same", "brand.upcall.immediate.same"],
     ["scheduler.switch.bare.same", "scheduler.switch.run_queue"],
+    ["microkit.ppcall.cross", "microkit.notify.cross"],
+    [f"microkit.notify{how}.cross" for how in ("", "_bare_coroutine_wait", "_coroutine_wait")],
 ]
 LADDERS_ACCOUNTED = [
     ["scheduler.switch.bare.same", *(f"scheduler.switch.accounted.levels_{n}" for n in (1, 2, 3, 4))],

@@ -33,6 +33,8 @@
     PROGRAM(open_spinning)                                                                                             \
     PROGRAM(invoke_spoiler)                                                                                            \
     PROGRAM(upcall)                                                                                                    \
+    PROGRAM(serve_channels)                                                                                            \
+    PROGRAM(use_channels)                                                                                              \
     PROGRAM(upcall_that_dies)                                                                                          \
     PROGRAM(pend)                                                                                                      \
     PROGRAM(raise_urgent)                                                                                              \

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The tests' programs about components. Handles: 1 and 2 components, 3 a semaphore, SPARE a further thread.
+// The tests' programs about components and protection domains. Handles: 1 and 2 components, 3 a semaphore, SPARE a further thread.
 #include "../programs.h"
 #include "board.h"
 #include "user/component.h"
+#include "user/domain.h"
 
 #define COMPONENT(n) ((struct component *)(n))
 #define SHARED ((shared_words *)USER_STAGE)
@@ -172,4 +173,35 @@ void program_upcall_that_dies(shared_words *shared)
     thread_create((struct thread *)SPARE, (uint64_t)die_entry, 0, 0);
     component_upcall(COMPONENT(1), (struct thread *)SPARE, 0);
     shared[1] = 1;
+}
+
+// A protection domain. Handles: 1 its endpoint, 2 and 3 both its notification.
+static void note_channel(unsigned channel)
+{
+    SHARED[1] = SHARED[1] * 10 + channel;
+}
+
+static uint64_t note_call(unsigned channel, uint64_t words, struct message *message)
+{
+    note_channel(channel);
+    for (uint64_t i = 0; i < words; i++)
+        message->word[i] *= 2;
+    return words;
+}
+
+void program_serve_channels(shared_words *shared)
+{
+    struct domain domain = {.input = (struct endpoint *)1, .notified = note_channel, .protected = note_call};
+    (void)shared;
+    domain_run(&domain);
+}
+
+void program_use_channels(shared_words *shared)
+{
+    struct message m = {.word = {11, 22}};
+    domain_notify(3);
+    domain_notify(2);
+    shared[2] = (uint64_t)domain_call(1, 2, &m);
+    shared[3] = m.word[0] + m.word[1];
+    domain_notify(3);
 }

@@ -109,6 +109,7 @@ static int64_t sys_condvar_wait(uint64_t condvar, uint64_t mutex, uint64_t timeo
 #define MESSAGE_CALL(name, type) void message_##name(void); // trap.S
 #define SEND_CALL(name, type) int64_t sys_##name(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 #define RECEIVE_CALL(name, type) void message_##name(void);
+#define INVOKE_CALL(name, type) void invoke_##name(void); // trap.S
 int64_t sys_notification_signal(uint64_t handle); // notification.c
 
 #define OBJECT_OR_RETURN(type)                                                                                         \
@@ -162,6 +163,7 @@ void (*const calls[])(void) = {
 #define MESSAGE_CALL(name, type) message_##name,
 #define SEND_CALL(name, type) ENTRY(name)
 #define RECEIVE_CALL(name, type) message_##name,
+#define INVOKE_CALL(name, type) invoke_##name,
 #include "calls.def"
 };
 #else

@@ -65,12 +65,14 @@ struct circle {
     struct request objects[STAGE_OBJECTS];
     cyc_turns_fn *turns;           // by the client; its argument is the stage
     cyc_pass_fn *pass;             // instead of turns, where not all of a turn is timed
-    void (*peer)(struct stage *);  // endless; NULL for a circle of one thread
+    void (*peer)(struct stage *);  // endless, or sets up what the client needs; NULL for a circle of one thread
+    void (*prepare)(struct stage *); // by the client, once, before its first turn; may be NULL
     uint8_t client_priority, peer_priority;
     uint8_t cooperative;           // both threads
     uint8_t passive;               // with mcs=on the peer runs on the client's scheduling context
     uint8_t client_calls, peer_calls; // calls a turn: kernel entries where that side is in user mode
     uint8_t switches, interrupts;  // a turn
+    uint8_t moves;                 // a turn: threads that go to another space, and back, without a switch
     uint32_t words;                // for the functions: stage->words
     void (*setup)(struct stage *); // in the kernel, before the threads start; may be NULL
     void (*teardown)(struct stage *);
@@ -81,11 +83,14 @@ struct circle {
 #define SEQUENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define EXPECT(...) ((const struct cyc_expect[]){__VA_ARGS__, {0}})
 #define PARAMS(...) ((const struct cyc_param[]){__VA_ARGS__, {0}})
-// Kernel code in a circle's file: the user image has NULL in its place.
+// Kernel code in a circle's file: the user image has NULL in its place. User code: the kernel only knows that there is some.
 #ifdef USER_PROGRAM
 #define IN_KERNEL(function) NULL
+#define IN_USER(function) (function)
 #else
+void only_in_user(void);
 #define IN_KERNEL(function) (function)
+#define IN_USER(function) ((void *)only_in_user)
 #endif
 
 enum method { ACCUMULATED, DIRECT, PASSES };

@@ -89,6 +89,8 @@ void client_main(struct stage *stage)
                           .writer = stage_writer(stage),
                           .samples = samples,
                           .samples_max = SAMPLES_MAX};
+    if (c->prepare != NULL)
+        c->prepare(stage);
     rehearse(&circle);
     rig.origin = stage->origin;
     if (run_flow(&rig, &circle, stage) != 0)

@@ -79,7 +79,7 @@ static void write_expect(struct cyc_expect *out, const struct circle *circle, co
     const struct cyc_expect derived[] = {
         {"entries", entries},
         {"switches", circle->switches},
-        {"space_switches", v->cross_space ? circle->switches : 0},
+        {"space_switches", v->cross_space ? circle->switches + circle->moves : 0},
         {"interrupts", circle->interrupts},
         {"time_reads", CONFIG_MCS && !circle->passive ? circle->switches : 0}, // a switch to another context
     };

@@ -23,6 +23,11 @@ struct cast {
     struct thread *client, *peer;            // peer is NULL for a circle of one thread
 };
 
+void only_in_user(void)
+{
+    panic("a kernel thread in user code");
+}
+
 static void write_hello(struct cyc_writer *w, const struct direction *d)
 {
     cyc_record_open(w, "hello");

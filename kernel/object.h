@@ -21,7 +21,10 @@
     TYPE(event_set)                                                                                                    \
     TYPE(heap)                                                                                                         \
     TYPE(endpoint)                                                                                                     \
-    TYPE(notification)
+    TYPE(notification)                                                                                                 \
+    TYPE(component)                                                                                                    \
+    TYPE(brand)                                                                                                        \
+    TYPE(scheduler)
 
 // Those that hold more than their own memory: <name>_end(object) gives it back.
 #define OBJECT_TYPES_WITH_END(TYPE)                                                                                    \

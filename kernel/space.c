@@ -269,13 +269,17 @@ uint64_t space_stack(struct space *space, unsigned index)
     return top;
 }
 
-void *space_buffer(struct space *space, unsigned index)
+void *space_page(struct space *space, uint64_t address)
 {
-    uint64_t address = USER_BUFFERS + (uint64_t)index * PAGE_BYTES;
     uint64_t *entry = walk(space->root, address, 0);
     if (entry == NULL)
         return NULL;
     return (*entry & PTE_VALID) != 0 ? table_of(*entry) : map_new(space, address, NULL);
+}
+
+void *space_buffer(struct space *space, unsigned index)
+{
+    return space_page(space, USER_BUFFERS + (uint64_t)index * PAGE_BYTES);
 }
 
 #if CONFIG_ASID

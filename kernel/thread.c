@@ -5,6 +5,7 @@
 #include "thread.h"
 
 #include "board.h"
+#include "component.h"
 #include "console.h"
 #include "endpoint.h"
 #include "hot.h"
@@ -273,7 +274,9 @@ int64_t thread_sleep(uint64_t ticks)
 static int furnish_user(struct thread *t, unsigned index)
 {
     t->buffer = space_buffer(t->space, index);
-    return t->buffer != NULL && space_stack(t->space, index) != 0;
+    t->migration.home = t->space;
+    t->migration.stack_top = space_stack(t->space, index);
+    return t->buffer != NULL && t->migration.stack_top != 0;
 }
 #endif
 
@@ -320,7 +323,7 @@ static void prepare_user(struct thread *t, uint64_t entry, uint64_t argument)
 {
     uint64_t buffer = USER_BUFFERS + (uint64_t)(t - threads) * PAGE_BYTES;
     *t->frame = (struct frame){.pc = entry, .tp = buffer, .a[0] = argument};
-    t->user_sp = USER_STACKS + (uint64_t)(t - threads + 1) * USER_STACK_SLOT;
+    t->user_sp = t->migration.stack_top;
     t->context.ra = (uint64_t)enter_user;
     t->context.sp = (uint64_t)t->frame;
 }
@@ -418,6 +421,11 @@ int64_t thread_resume(struct thread *t)
     return clear_state(t, THREAD_SUSPENDED);
 }
 
+int64_t thread_unpark(struct thread *t)
+{
+    return clear_state(t, THREAD_PARKED);
+}
+
 void thread_halt(struct thread *t, uint64_t bit)
 {
     if (t->state == 0)
@@ -462,6 +470,7 @@ int64_t thread_abort(struct thread *t)
     if (t != current)
         forget(t);
     endpoint_abandon(t);
+    component_abandon(t);
     t->state = THREAD_DEAD;
     mutex_abandon(t);
     while (!list_empty(&t->joiners))

@@ -10,11 +10,13 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
+#include "component.h"
 #include "config.h"
 #include "counters.h"
 #include "error.h"
 #include "list.h"
 #include "object.h"
+#include "scheduler.h"
 #include "scheduling.h"
 #include "usage.h"
 
@@ -30,6 +32,7 @@
 #define THREAD_DEPLETED 64ul // has used up its budget, until the next refill (mcs=on)
 #define THREAD_SUSPENDED 2ul // until thread_resume()
 #define THREAD_DORMANT 4ul   // created, not started
+#define THREAD_PARKED 128ul  // runs when a user-level scheduler or the end of an upcall says so
 #define THREAD_DEAD 8ul      // ended or never created; may be created again
 
 // What a switch keeps: the registers that a C function preserves. Order as in trap.S.
@@ -44,6 +47,7 @@ struct frame {
 };
 
 struct mutex;
+struct brand;
 struct space;
 
 struct thread {
@@ -78,6 +82,12 @@ struct thread {
     uint64_t wants_reply;   // it is a call
     struct thread *caller;  // waits for this thread's reply
     struct thread *replier; // whose reply this thread waits for
+    // Components and user-level scheduling (component.c, brand.c, scheduler.c).
+    struct migration migration;
+    struct brand *brand; // whose upcalls it runs; NULL for other threads
+    struct place places[SCHEDULER_LEVELS];
+    uint64_t preempted; // parked by an interrupt, not by its own call
+    uint64_t accounted; // switches to and from it are
     struct link joiners; // threads that wait for this one's end
     const char *role;    // "client", "peer", ...: the name in event log and messages
 #if CONFIG_OBJCORE
@@ -107,6 +117,7 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
 int64_t thread_start(struct thread *t);
 int64_t thread_suspend(struct thread *t);
 int64_t thread_resume(struct thread *t);
+int64_t thread_unpark(struct thread *t); // for component.c
 int64_t thread_abort(struct thread *t); // does not return where t is the caller
 int64_t thread_join(struct thread *t, uint64_t timeout_ticks);
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative);

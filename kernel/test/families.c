@@ -16,6 +16,8 @@ extern const struct test objcore_tests[];
 extern const struct test endpoint_tests[];
 extern const struct test scheduling_tests[];
 extern const struct test program_tests[];
+extern const struct test component_tests[];
+extern const struct test brand_tests[];
 
 const struct test *const test_families[] = {
     scheduler_tests,
@@ -35,6 +37,8 @@ const struct test *const test_families[] = {
     scheduling_tests,
 #endif
 #if CONFIG_USERSPACE
+    component_tests,
+    brand_tests,
     program_tests,
 #endif
     NULL,

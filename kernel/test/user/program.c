@@ -6,8 +6,6 @@
 #include "heap.h"
 #include "test/programs.h"
 
-typedef volatile uint64_t shared_words;
-
 #define KERNEL_POINTERS {(void *)KERNEL_BASE, (void *)KERNEL_STACKS, (void *)(USER_TOP - 4), (void *)~7ul, NULL}
 
 static uint64_t own_counter;
@@ -263,7 +261,7 @@ void program_main(uint64_t program)
 {
     static void (*const programs[])(shared_words *) = {
 #define PROGRAM(name) [PROGRAM_##name] = program_##name,
-        PROGRAMS(PROGRAM)
+        PROGRAMS(PROGRAM) COMPONENT_PROGRAMS(PROGRAM)
 #undef PROGRAM
     };
     if (program < PROGRAMS_END)

@@ -19,7 +19,7 @@ BEFORE_AFTER = {"state": ("before", "after")}
 GOLDEN = {
     ("notification.signal.to_thread.prio_1", "on"): (-40.26, -28.71),
     ("notification.signal.to_process.prio_193", "on"): (-43.51, -30.32),
-    ("endpoint.reply_recv.words_10.cross", "on"): (-23.19, -18.83),
+    ("endpoint.reply_receive.words_10.cross", "on"): (-23.19, -18.83),
     ("endpoint.call.words_0.same", "on"): (-0.51, -0.51),
     ("endpoint.call.words_10.cross", "off"): (2.17, 2.22),
 }

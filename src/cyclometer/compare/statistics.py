@@ -8,7 +8,6 @@ treat a factor and its inverse alike, and are told as (after - before) / before.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -79,7 +78,7 @@ def change(before: ArrayLike, after: ArrayLike, level: float = 0.95) -> Change:
     difference = float(logs[1].mean() - logs[0].mean())
     if min(side.size for side in logs) < 2:
         return Change(difference, math.inf, 0.0, Interval(-math.inf, math.inf, level), 1.0)
-    error, df = _welch([float(side.var(ddof=1)) for side in logs], [side.size for side in logs])
+    error, df = _welch(*logs)
     return Change(difference, error, df, student(difference, error, df, level), _two_sided(difference, error, df))
 
 
@@ -89,7 +88,7 @@ def adjust(p: ArrayLike) -> FloatArray:
     order = np.argsort(values)[::-1]
     scaled = values[order] * values.size / np.arange(values.size, 0, -1)
     adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(scaled))
+    adjusted[order] = np.minimum.accumulate(scaled)
     return adjusted
 
 
@@ -165,13 +164,14 @@ def _only(values: ArrayLike, name: str) -> float:
     return float(distinct[0])
 
 
-def _welch(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, float]:
-    """Standard error of a difference of means and Welch and Satterthwaite's degrees of freedom."""
-    parts = [variance / size for variance, size in zip(variances, sizes, strict=True)]
+def _welch(one: FloatArray, other: FloatArray) -> tuple[float, float]:
+    """Standard error of the difference of the means and Welch and Satterthwaite's degrees of freedom."""
+    parts = [float(side.var(ddof=1)) / side.size for side in (one, other)]
+    df = [side.size - 1.0 for side in (one, other)]
     total = sum(parts)
     if not total:
-        return 0.0, float(sum(sizes) - 2)
-    return math.sqrt(total), total**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
+        return 0.0, sum(df)
+    return math.sqrt(total), total**2 / (parts[0] ** 2 / df[0] + parts[1] ** 2 / df[1])
 
 
 def _two_sided(difference: float, error: float, df: float) -> float:

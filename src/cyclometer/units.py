@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Clock units and the only conversions between them.
 
-A latency is stored in the unit of the clock that read it and is converted for people only.
+A latency is stored in the unit of the clock that read it and is converted for people only. Foreign tools also
+print counts of hardware events (`events`) and rates (`per_s`); these are never times.
 """
 
 import re
 
 NS_PER_S = 1_000_000_000
-UNITS = ("cycles", "ticks", "instructions", "ns")
+UNITS = ("cycles", "ticks", "instructions", "ns", "events", "per_s")
 
 
 def to_ns(value: float, unit: str, hz: float | None) -> float | None:
     """`value` of a clock in nanoseconds; None where the clock's rate is unknown or is not a time."""
     if unit == "ns":
         return value
-    if not hz or unit == "instructions":
+    if not hz or unit not in ("cycles", "ticks"):
         return None
     return value / hz * NS_PER_S
 

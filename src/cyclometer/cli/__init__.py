@@ -16,8 +16,13 @@ from cyclometer.errors import FAILED, CyclometerError
 COMMANDS = {
     "run": "cyclometer.cli.run",
     "show": "cyclometer.cli.show",
+    "ingest": "cyclometer.cli.ingest",
+    "lint": "cyclometer.cli.lint",
+    "compare": "cyclometer.cli.compare",
+    "gate": "cyclometer.cli.gate",
     "list": "cyclometer.cli.list",
     "doctor": "cyclometer.cli.doctor",
+    "report": "cyclometer.cli.report",
     "export": "cyclometer.cli.export",
     "target": "cyclometer.cli.target",
 }
@@ -28,13 +33,14 @@ class _Lazy(click.RichGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return list(COMMANDS)
+        return [*COMMANDS]  # not list(): once `cyclometer list` is imported that name is a module here
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         del ctx
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(COMMANDS[name]).command
+        command.name = name  # each module calls its own `command`; help shows it under this name
         return command
 
     def invoke(self, ctx: click.Context) -> object:

@@ -8,6 +8,7 @@ treat a factor and its inverse alike, and are told as (after - before) / before.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,11 +66,12 @@ class Decision:
     more_runs: int | None
 
 
-def change(before: ArrayLike, after: ArrayLike, level: float = 0.95) -> Change:
+def change(before: ArrayLike, after: ArrayLike, level: float = 0.95, resolution: float = 0.0) -> Change:
     """Welch's comparison of the mean log of the run-level estimates of the two sides.
 
     Args:
         before, after: one estimate a run, shapes (R1,) and (R2,), positive and in one unit.
+        resolution: step to which the estimates are rounded, in their unit; runs cannot spread less than that.
 
     Raises:
         ValueError: a side without runs, or an estimate that is not positive, which has no ratio.
@@ -78,8 +80,23 @@ def change(before: ArrayLike, after: ArrayLike, level: float = 0.95) -> Change:
     difference = float(logs[1].mean() - logs[0].mean())
     if min(side.size for side in logs) < 2:
         return Change(difference, math.inf, 0.0, Interval(-math.inf, math.inf, level), 1.0)
-    error, df = _welch(*logs)
-    return Change(difference, error, df, student(difference, error, df, level), _two_sided(difference, error, df))
+    rounding = [resolution**2 / 12 * math.exp(-2 * float(side.mean())) for side in logs]
+    variances = [max(float(side.var(ddof=1)), floor) for side, floor in zip(logs, rounding, strict=True)]
+    error, df = _welch(variances, [side.size for side in logs])
+    p = _two_sided(difference, error, df) if error else _by_relabelling(difference, logs[0].size, logs[1].size)
+    return Change(difference, error, df, student(difference, error, df, level), p)
+
+
+def within(before: tuple[float, Interval], after: tuple[float, Interval]) -> Interval:
+    """Interval of (after - before) / before from one value and interval a side (Donner & Zou 2012, MOVER on logs).
+
+    It speaks about the runs the intervals speak about; an end is open (-1, infinity) where an interval is, or holds 0.
+    """
+    (b, of_b), (a, of_a) = before, after
+    ends = (_log(of_b.low / b), _log(of_b.high / b), _log(of_a.low / a), _log(of_a.high / a))
+    log_ratio = math.log(a / b)
+    low, high = log_ratio - math.hypot(ends[2], ends[1]), log_ratio + math.hypot(ends[3], ends[0])
+    return Interval(math.expm1(low), math.expm1(high), of_b.level)
 
 
 def adjust(p: ArrayLike) -> FloatArray:
@@ -119,6 +136,39 @@ def decide(row: Change, runs: tuple[int, int], margin: float = MARGIN, adjusted_
     )
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Further runs a side that would decide a row, and the smallest change that so many would find."""
+
+    more_runs: int
+    minimum_detectable: float
+
+
+def plan(
+    log_ratio: float, variances: tuple[float, float], runs: tuple[int, int], level: float = 0.95, margin: float = MARGIN
+) -> Plan | None:
+    """What would decide a row whose runs are too few to show their own spread; None when out of reach.
+
+    Args:
+        log_ratio: log(after / before) as it looks now.
+        variances: of a run's log estimate on either side, as known from elsewhere.
+        runs: runs of the two sides so far.
+    """
+    edge, size = math.log1p(margin), abs(log_ratio)
+    added = np.arange(1, MOST_RUNS + 1)
+    parts = np.stack([variance / (count + added) for variance, count in zip(variances, runs, strict=True)])
+    error = np.sqrt(parts.sum(axis=0))
+    freedom = (parts**2 / np.stack([count + added - 1 for count in runs])).sum(axis=0)
+    df = np.divide(error**4, freedom, out=np.full(added.size, sum(runs) - 2.0) + 2 * added, where=freedom > 0)
+    half_width = special.stdtrit(df, (1 + level) / 2) * error
+    enough = np.flatnonzero(half_width < (edge - size if size < edge else size))
+    if not enough.size:
+        return None
+    first = enough[0]
+    detectable = max(half_width[first], edge) + float(special.stdtrit(df[first], POWER)) * error[first]
+    return Plan(int(added[first]), math.expm1(float(detectable)))
+
+
 def equivalence_p(row: Change, margin: float = MARGIN) -> float:
     """p of the two one-sided tests (Schuirmann 1987) that the change lies outside the margin."""
     if not math.isfinite(row.standard_error):
@@ -146,6 +196,10 @@ def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tup
     return fraction, "regressed" if fraction > 0 else "improved"
 
 
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else -math.inf
+
+
 def _logs(values: ArrayLike, name: str) -> FloatArray:
     estimates = samples(values, 1, name)
     if estimates.min() <= 0:
@@ -164,20 +218,25 @@ def _only(values: ArrayLike, name: str) -> float:
     return float(distinct[0])
 
 
-def _welch(one: FloatArray, other: FloatArray) -> tuple[float, float]:
-    """Standard error of the difference of the means and Welch and Satterthwaite's degrees of freedom."""
-    parts = [float(side.var(ddof=1)) / side.size for side in (one, other)]
-    df = [side.size - 1.0 for side in (one, other)]
+def _welch(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, float]:
+    """Standard error of a difference of means and Welch and Satterthwaite's degrees of freedom."""
+    parts = [variance / size for variance, size in zip(variances, sizes, strict=True)]
     total = sum(parts)
     if not total:
-        return 0.0, sum(df)
-    return math.sqrt(total), total**2 / (parts[0] ** 2 / df[0] + parts[1] ** 2 / df[1])
+        return 0.0, float(sum(sizes) - 2)
+    return math.sqrt(total), total**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
 
 
 def _two_sided(difference: float, error: float, df: float) -> float:
-    if not error:
-        return 0.0 if difference else 1.0
     return 2 * float(special.stdtr(df, -abs(difference) / error))
+
+
+def _by_relabelling(difference: float, before: int, after: int) -> float:
+    """p where the runs of a side do not differ at all, as on a coarse clock (Fisher's permutation test).
+
+    Their spread is then below the clock's steps, not zero: what is left is how seldom chance parts runs so well.
+    """
+    return min(1.0, 2 / math.comb(before + after, before)) if difference else 1.0
 
 
 def _minimum_detectable(row: Change, edge: float) -> float:

@@ -77,6 +77,12 @@ def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
     return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
 
 
+def quiet(Y: FloatArray) -> float:
+    """The quiet latency alone, as `estimate` gives it, of positive latencies in any order."""
+    ordered = np.sort(Y)
+    return midmean(_between(ordered, *quiet_core(ordered)))
+
+
 def quiet_core(ordered: FloatArray) -> tuple[float, float]:
     """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
     found = modes.find(ordered, VALLEY)

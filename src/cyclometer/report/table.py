@@ -160,6 +160,7 @@ def row_json(e: Estimate) -> dict[str, Any]:
     return {
         "key": e.contract.key,
         "configuration": e.configuration,
+        "params": e.contract.params,
         "method": e.method,
         "unit": e.clock.unit,
         "estimate": e.quiet and e.quiet.value,

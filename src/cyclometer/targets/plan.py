@@ -14,11 +14,12 @@ TEST_S = 150e-6
 SIZES = 3  # groups a flow, so that the fixed cost can be told from the latency, and a bend be seen
 GAP_S = 35e-6  # reading the counters between two tests
 PASSES = 10  # seed 000's ten, from cold to hot
-REFERENCES = ("floor.empty", "floor.alu", "syscall.null")
+REFERENCES = ("floor.empty", "floor.empty.unrolled", "floor.alu", "syscall.null")
 REFERENCE_EVERY = 10  # visits
 REFERENCE_SHARE = 0.05  # of the time, about
 _REFERENCE_TESTS = 3
 _TURNS_MAX = 1 << 22
+_MANY_TURNS = 1 << 8
 _TESTS_MIN, _TESTS_MAX = 3, 1000
 
 
@@ -33,6 +34,8 @@ class Cost:
 def accumulated_flow(cost: Cost, tests: int) -> Flow:
     """Three sizes, half to one and a half times the turns that fill TEST_S; consecutive sizes where turns are long."""
     half = max(1, min(_TURNS_MAX, round(TEST_S / cost.turn_s / 2)))
+    if half > _MANY_TURNS:  # whole rounds of the unrolled loops of short circles
+        half -= half % _MANY_TURNS
     return Flow(initial=half, delta=half, groups=SIZES, tests=tests)
 
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The offsets that assembly knows; thread.c asserts that they are those of the structures.
+#ifndef LAYOUT_H
+#define LAYOUT_H
+
+#define MESSAGE_REGISTERS 4
+
+#define OBJECT_BYTES (8 + CONFIG_OBJCORE * 16)
+#define THREAD_FRAME OBJECT_BYTES
+#define THREAD_USER_SP (OBJECT_BYTES + 8)
+#define THREAD_CONTEXT (OBJECT_BYTES + 16)
+#define THREAD_MESSAGE (OBJECT_BYTES + 128)
+#define THREAD_BADGE (OBJECT_BYTES + 160)
+#define THREAD_RESULT (OBJECT_BYTES + 168)
+
+#define FRAME_PC 0
+#define FRAME_STATUS 8
+#define FRAME_RA 16
+#define FRAME_GP 24
+#define FRAME_TP 32
+#define FRAME_T 40
+#define FRAME_A 96
+#define FRAME_BYTES 160
+
+#endif

@@ -190,6 +190,14 @@ def test_history_of_one_kernel_can_be_compared(ingested: Ingested) -> None:
     assert len(summaries(bundle, "endpoint.call.words_0.cross")) == 2
 
 
+def test_kbench_tests_have_turns(tmp_path: Path) -> None:
+    text = (DATA / "kbench_paper.txt").read_text().replace("Test size: 300,", "Test size: 0,")
+    (tmp_path / "kbench.txt").write_text(text)
+    bundle, _ = ingest([tmp_path / "kbench.txt"])
+    assert len(bundle.samples) == 300  # without the 90 of the third table
+    assert "a table of tests without a turn" in [p.what for p in bundle.identity.problems]
+
+
 def test_microkit_later_form_is_another_clock(tmp_path: Path, ingested: Ingested) -> None:
     log = tmp_path / "later.log"
     log.write_text("Validation ppcall\nResult:\nMean: 886\nStdev = sqrt(9384)\nBENCHFINISHED\n")

@@ -26,7 +26,8 @@ static int begins(const char *text, const char *start)
 }
 
 // `node` is the top-level node that the property is in, "" for the root.
-static void take_property(struct devicetree *tree, const char *node, const char *name, const char *value, uint32_t bytes)
+static void take_property(struct devicetree *tree, const char *node, const char *name, const char *value,
+                          uint32_t bytes)
 {
     if (strcmp(node, "chosen") == 0 && strcmp(name, "bootargs") == 0 && bytes > 0 && value[bytes - 1] == '\0')
         tree->bootargs = value;

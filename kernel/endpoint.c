@@ -137,11 +137,11 @@ static int64_t take_first(struct endpoint *e)
     return words;
 }
 
-// A passive server gives its own context up when it is ready to serve.
-static void give_up_own(struct thread *t)
+// A passive server that waits for a call has no context: not its own any more, nor that of a caller which is gone.
+static void give_up_context(struct thread *t)
 {
 #if CONFIG_MCS
-    if (t->passive && t->scheduling == &t->own) {
+    if (t->passive) {
         t->scheduling = NULL;
         t->state |= THREAD_UNFUNDED;
     }
@@ -159,7 +159,7 @@ static int64_t receive(struct endpoint *e)
         e->notification->signal = 0;
         return MESSAGE_SIGNAL;
     }
-    give_up_own(current);
+    give_up_context(current);
     return thread_block(&e->receivers, FOREVER);
 }
 
@@ -216,8 +216,9 @@ static inline int64_t reply_receive(struct endpoint *e, uint64_t words, WORDS)
 {
     event_call("endpoint_reply_receive");
     struct thread *self = current, *caller = self->caller;
-    if (caller == NULL || words > MESSAGE_REGISTERS || caller->state != (THREAD_CALLING | UNFUNDED) || !list_empty(&e->senders) ||
-        !list_empty(&e->receivers) || (e->notification != NULL && e->notification->signal != 0) || !may_follow(caller))
+    if (caller == NULL || words > MESSAGE_REGISTERS || caller->state != (THREAD_CALLING | UNFUNDED) ||
+        !list_empty(&e->senders) || !list_empty(&e->receivers) ||
+        (e->notification != NULL && e->notification->signal != 0) || !may_follow(caller))
         return reply_receive_slowly(e, words, THE_WORDS);
     self->caller = NULL;
     caller->replier = NULL;
@@ -253,16 +254,16 @@ int endpoint_signal(struct endpoint *e, uint64_t signal)
 
 #if CONFIG_MCS
 // Takes back what `t`, which is about to end, has lent down the chain of calls; its own caller gets what it had lent.
+// A holder that is just running, and so ends its own client, keeps the context until its next receive.
 static void reclaim(struct thread *t)
 {
     struct thread *holder = t;
     while (holder->scheduling == NULL && holder->replier != NULL)
         holder = holder->replier;
     struct scheduling_context *lent = holder->scheduling;
-    if (holder != t && lent != NULL) {
-        thread_suspend(holder);
+    if (holder != t && holder != current) {
+        thread_halt(holder, THREAD_UNFUNDED);
         holder->scheduling = NULL;
-        holder->state = (holder->state & ~THREAD_SUSPENDED) | THREAD_UNFUNDED;
     }
     if (t->caller != NULL && (t->caller->state & THREAD_UNFUNDED) != 0)
         t->caller->scheduling = lent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Synchronous messages, as seL4's endpoints: call, reply and receive, send, receive. The first MESSAGE_REGISTERS words travel
-// in registers, further ones in the threads' message buffers.
+// Synchronous messages, as seL4's endpoints: call, reply and receive, send, receive. The first MESSAGE_REGISTERS words
+// travel in registers, further ones in the threads' message buffers.
 #ifndef ENDPOINT_H
 #define ENDPOINT_H
 

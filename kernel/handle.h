@@ -10,8 +10,10 @@
 // The entry of the running thread's program, or NULL where it names no object of this type.
 static inline struct handle *handle_entry(uint64_t handle, enum object_type type)
 {
+    if (handle >= HANDLES_MAX)
+        return NULL;
     struct handle *entry = &current->space->handles[handle];
-    if (handle >= HANDLES_MAX || entry->object == NULL || entry->object->type != type)
+    if (entry->object == NULL || entry->object->type != type)
         return NULL;
     return entry;
 }

@@ -29,6 +29,12 @@ park:                               // no interrupt is enabled, so this hart nev
 1:  wfi
     j       1b
 
+    .macro  each_but_ra_and_sp what
+    .irp    r, 3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    \what   x\r, 8 * \r(sp)
+    .endr
+    .endm
+
 // Every trap saves all registers, as firmware does: what follows may read or write any of them.
     .align 2
     .globl monitor_trap
@@ -36,9 +42,7 @@ monitor_trap:
     csrrw   sp, mscratch, sp
     addi    sp, sp, -MONITOR_FRAME_BYTES
     sd      x1, 8(sp)
-    .irp    n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-    sd      x\n, 8 * \n(sp)
-    .endr
+    each_but_ra_and_sp sd
     csrr    t0, mscratch
     sd      t0, 8 * 2(sp)
     csrr    t0, mepc
@@ -50,9 +54,7 @@ monitor_trap:
     ld      t0, 0(sp)
     csrw    mepc, t0
     ld      x1, 8(sp)
-    .irp    n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-    ld      x\n, 8 * \n(sp)
-    .endr
+    each_but_ra_and_sp ld
     ld      sp, 8 * 2(sp)
     mret
 

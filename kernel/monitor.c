@@ -50,6 +50,7 @@ static void protect(void)
     WRITE_CSR(pmpaddr0, (RAM_BASE >> 2) | ((MONITOR_BYTES >> 3) - 1));
     WRITE_CSR(pmpaddr1, ~0UL);
     WRITE_CSR(pmpcfg0, 0x1f18); // NAPOT without permission, then NAPOT with read, write, execute
+    fence_all_pages();          // a hart may keep a PMP check with a translation
 }
 
 // All that the kernel handles itself goes to it directly. Illegal instructions come here, because some are `rdtime`.

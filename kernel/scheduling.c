@@ -77,6 +77,15 @@ static inline uint64_t end_of_budget(struct scheduling_context *c)
     return first(c)->at_ticks > start_ticks ? start_ticks : start_ticks + first(c)->amount_ticks;
 }
 
+void scheduling_set_budget(struct scheduling_context *c, uint64_t budget_ticks, uint64_t period_ticks)
+{
+    uint64_t now_ticks = time_ticks();
+    charge(scheduling_charged, now_ticks);
+    scheduling_init(c, budget_ticks, period_ticks, now_ticks);
+    if (c == scheduling_charged)
+        timeout_not_later_than(end_of_budget(c));
+}
+
 // A context that was not used for a while has no claim to the past: what is due counts from now, in one piece.
 static void catch_up(struct scheduling_context *c, uint64_t now_ticks)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Scheduling contexts (mcs=on): the right to the processor, as seL4 MCS has it. A context has a budget of time that comes
-// back a period after its use (a sporadic server); budget = period means round robin. Each thread owns one. A passive
-// server has given its own up and runs on that of its caller, who gets it back with the reply.
+// Scheduling contexts (mcs=on): the right to the processor, as seL4 MCS has it. A context has a budget of time that
+// comes back a period after its use (a sporadic server); budget = period means round robin. Each thread owns one. A
+// passive server has given its own up and runs on that of its caller, who gets it back with the reply.
 // Time is read and charged only where a switch changes the context, so a call to a passive server reads no time.
 #ifndef SCHEDULING_H
 #define SCHEDULING_H
@@ -34,6 +34,8 @@ extern struct scheduling_context *scheduling_charged; // the context that the pr
 
 // Full budget from now on.
 void scheduling_init(struct scheduling_context *c, uint64_t budget_ticks, uint64_t period_ticks, uint64_t now_ticks);
+// The same for a context that may be in use.
+void scheduling_set_budget(struct scheduling_context *c, uint64_t budget_ticks, uint64_t period_ticks);
 // The processor goes over to the context of `next`: charges the one before and makes sure of a timer interrupt at
 // the end of what is left.
 void scheduling_switch(const struct thread *next);

@@ -219,12 +219,15 @@ struct space *space_create(void *stage)
     _Static_assert(sizeof *space <= PAGE_BYTES, "a space lives in one page");
     memcpy(root, kernel_root, PAGE_BYTES);
     space->object.type = OBJECT_space;
+    object_enlist(&space->object);
     space->root = root;
-    space->satp = SATP_SV39 | (uint64_t)root >> 12; // with asid=on replaced at the first load: generation 0 is never current
+    // With asid=on replaced at the first load: generation 0 is never current.
+    space->satp = SATP_SV39 | (uint64_t)root >> 12;
     if (map_image(space) != 0 || space_map(space, USER_STAGE, stage, PTE_READ | PTE_WRITE) != 0) {
         space_destroy(space);
         return NULL;
     }
+    fence_all_pages(); // the tables must be in memory before the first walk of them; a switch does not see to that
     return space;
 }
 
@@ -243,6 +246,7 @@ static void free_table(uint64_t *table, int level)
 
 void space_destroy(struct space *space)
 {
+    object_delist(&space->object);
     if (space_loaded == space) { // kernel threads run in the space that was loaded last
         WRITE_CSR(satp, SATP_SV39 | (uint64_t)kernel_root >> 12);
         space_loaded = NULL;

@@ -9,6 +9,7 @@
 #include "endpoint.h"
 #include "hot.h"
 #include "memory.h"
+#include "mutex.h"
 #include "riscv.h"
 #include "space.h"
 #include "switch.h"
@@ -85,7 +86,7 @@ static inline struct thread *ready_take(uint64_t level)
     return t;
 }
 
-int64_t switch_space(struct thread *from, struct thread *to)
+APART int64_t switch_space(struct thread *from, struct thread *to)
 {
     space_load(to->space);
     return context_switch(from, to);
@@ -107,7 +108,7 @@ static inline void make_ready(struct thread *t)
     }
 }
 
-static void preempt_if_due(void)
+void preemption_check(void)
 {
     if (highest_level() > current->threshold) {
         ready_prepend(current);
@@ -115,11 +116,16 @@ static void preempt_if_due(void)
     }
 }
 
+static inline uint64_t own_threshold(const struct thread *t)
+{
+    return t->cooperative ? LEVEL_MAX : t->level;
+}
+
 void preemption_release(uint64_t was)
 {
     uint64_t irq = interrupts_off();
-    current->threshold = was == PREEMPTION_HELD ? PREEMPTION_HELD : current->level; // the level may have changed
-    preempt_if_due();
+    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current); // the level may have changed
+    preemption_check();
     interrupts_restore(irq);
 }
 
@@ -132,18 +138,43 @@ void thread_enqueue(struct link *waiters, struct thread *t)
     list_insert_before(at->next, &t->link);
 }
 
-int64_t thread_wait(uint64_t state)
+static inline int64_t leave(uint64_t state)
 {
     current->state |= state;
     return switch_to_next();
 }
 
-int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
+int64_t thread_wait(uint64_t state)
+{
+    return leave(state);
+}
+
+void thread_requeue(struct thread *t, struct link *waiters)
+{
+    list_remove(&t->link);
+    if (t->timeout_armed)
+        timeout_stop(t);
+    thread_enqueue(waiters, t);
+}
+
+static inline int64_t block(struct link *waiters, uint64_t timeout_ticks)
 {
     thread_enqueue(waiters, current);
     if (timeout_ticks != FOREVER)
         timeout_start(current, timeout_ticks);
-    return thread_wait(THREAD_BLOCKED);
+    return leave(THREAD_BLOCKED);
+}
+
+int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
+{
+    return block(waiters, timeout_ticks);
+}
+
+int64_t thread_await(struct link *waiters, uint64_t timeout_ticks, uint64_t irq)
+{
+    int64_t result = timeout_ticks == 0 ? refuse(ERROR_BUSY) : block(waiters, timeout_ticks);
+    interrupts_restore(irq);
+    return result;
 }
 
 static inline void end_wait(struct thread *t, int64_t result)
@@ -156,11 +187,23 @@ static inline void end_wait(struct thread *t, int64_t result)
     t->state &= ~THREAD_BLOCKED;
 }
 
-void thread_wake(struct thread *t, int64_t result)
+static inline void wake(struct thread *t, int64_t result)
 {
     end_wait(t, result);
     if (t->state == 0)
         make_ready(t);
+}
+
+void thread_wake(struct thread *t, int64_t result)
+{
+    wake(t, result);
+}
+
+int64_t thread_deliver(struct link *waiters, int64_t result, uint64_t irq)
+{
+    wake(thread_first(waiters), result);
+    interrupts_restore(irq);
+    return 0;
 }
 
 void thread_wake_later(struct thread *t, int64_t result)
@@ -174,6 +217,8 @@ void thread_time_out(struct thread *t)
 {
     if ((t->state & THREAD_DEPLETED) == 0) {
         thread_wake(t, ERROR_TIMEOUT);
+        if (t->awaited != NULL)
+            mutex_withdraw(t);
         return;
     }
     timeout_stop(t);
@@ -254,6 +299,7 @@ struct thread *thread_allocate(struct space *space, const char *role)
         if (!furnish(t, i))
             return NULL;
         t->object.type = OBJECT_thread;
+        object_enlist(&t->object);
         return t;
     }
     return NULL;
@@ -265,6 +311,7 @@ void thread_free(struct thread *t)
         thread_abort(t);
     if (t->space == NULL)
         page_give(t->buffer);
+    object_delist(&t->object);
     t->object.type = OBJECT_none;
 }
 
@@ -305,9 +352,7 @@ int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t peri
     if (budget_ticks == 0 || budget_ticks > period_ticks || period_ticks > SLICE_DEFAULT_TICKS)
         return ERROR_ARGUMENT;
     uint64_t irq = interrupts_off();
-    scheduling_init(&t->own, budget_ticks, period_ticks, time_ticks());
-    if (scheduling_charged == &t->own)
-        timeout_not_later_than(time_ticks() + budget_ticks);
+    scheduling_set_budget(&t->own, budget_ticks, period_ticks);
     interrupts_restore(irq);
     return 0;
 #else
@@ -329,13 +374,6 @@ int64_t thread_set_passive(struct thread *t, uint64_t passive)
     return 0;
 }
 
-static void set_level(struct thread *t, uint64_t priority)
-{
-    t->level = priority + 1;
-    if (t->threshold != PREEMPTION_HELD)
-        t->threshold = t->level;
-}
-
 int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
 {
     event_call("thread_create");
@@ -343,8 +381,9 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
         return ERROR_ARGUMENT;
     if (t->state != THREAD_DEAD)
         return ERROR_BUSY;
-    t->threshold = t->cooperative ? PREEMPTION_HELD : 0;
-    set_level(t, priority);
+    t->base_level = priority + 1;
+    t->level = t->base_level;
+    t->threshold = own_threshold(t);
     fund(t);
 #if CONFIG_USERSPACE
     if (t->space != NULL)
@@ -379,16 +418,21 @@ int64_t thread_resume(struct thread *t)
     return clear_state(t, THREAD_SUSPENDED);
 }
 
+void thread_halt(struct thread *t, uint64_t bit)
+{
+    if (t->state == 0)
+        ready_remove(t);
+    t->state |= bit;
+}
+
 int64_t thread_suspend(struct thread *t)
 {
     uint64_t irq = interrupts_off();
     event_call("thread_suspend");
-    uint64_t was = t->state;
-    t->state |= THREAD_SUSPENDED;
     if (t == current)
-        switch_to_next();
-    else if (was == 0)
-        ready_remove(t);
+        thread_wait(THREAD_SUSPENDED);
+    else
+        thread_halt(t, THREAD_SUSPENDED);
     interrupts_restore(irq);
     return 0;
 }
@@ -402,6 +446,8 @@ static void forget(struct thread *t)
         list_remove(&t->link);
     if (t->timeout_armed)
         timeout_stop(t);
+    if (t->awaited != NULL)
+        mutex_withdraw(t);
 }
 
 int64_t thread_abort(struct thread *t)
@@ -417,6 +463,7 @@ int64_t thread_abort(struct thread *t)
         forget(t);
     endpoint_abandon(t);
     t->state = THREAD_DEAD;
+    mutex_abandon(t);
     while (!list_empty(&t->joiners))
         thread_wake(thread_first(&t->joiners), 0);
     if (t == current)
@@ -447,8 +494,24 @@ int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
 {
     t->cooperative = cooperative != 0;
-    t->threshold = cooperative ? PREEMPTION_HELD : t->level;
+    t->threshold = own_threshold(t);
     return 0;
+}
+
+void thread_set_level(struct thread *t, uint64_t level)
+{
+    int ready_now = t->state == 0 && t != current;
+    if (ready_now)
+        ready_remove(t);
+    t->level = level;
+    if (t->threshold != LEVEL_HELD)
+        t->threshold = own_threshold(t);
+    if (ready_now) {
+        ready_append(t);
+    } else if (t->state & THREAD_BLOCKED) {
+        list_remove(&t->link);
+        thread_enqueue(t->waits_in, t);
+    }
 }
 
 int64_t thread_set_priority(struct thread *t, uint64_t priority)
@@ -456,17 +519,9 @@ int64_t thread_set_priority(struct thread *t, uint64_t priority)
     if (priority >= PRIORITIES)
         return ERROR_ARGUMENT;
     uint64_t irq = interrupts_off();
-    int ready_now = t->state == 0 && t != current;
-    if (ready_now)
-        ready_remove(t);
-    set_level(t, priority);
-    if (ready_now) {
-        ready_append(t);
-    } else if (t->state & THREAD_BLOCKED) {
-        list_remove(&t->link);
-        thread_enqueue(t->waits_in, t);
-    }
-    preempt_if_due();
+    t->base_level = priority + 1;
+    mutex_settle(t);
+    preemption_check();
     interrupts_restore(irq);
     return 0;
 }

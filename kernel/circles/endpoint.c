@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Synchronous messages between user threads, the rows of sel4bench: Call, ReplyRecv and Send one way, and the round trip.
+// Synchronous messages between user threads, the rows of sel4bench: Call, ReplyRecv and Send one way, and the round
+// trip.
 #include "../circle.h"
 
 static void round_trip_turns(void *arg, uint64_t turns)
@@ -92,7 +93,8 @@ static void receiver(struct stage *stage)
 }
 
 #define CALL_SEQUENCE                                                                                                  \
-    SEQUENCE("client: endpoint_call", "kernel: switch to peer", "peer: endpoint_reply_receive", "kernel: switch to client")
+    SEQUENCE("client: endpoint_call", "kernel: switch to peer", "peer: endpoint_reply_receive",                        \
+             "kernel: switch to client")
 #define TWO_USERS                                                                                                      \
     .sides = U_TO_U, .spaces = SAME_SPACE | CROSS_SPACE, .objects = {{OBJECT_endpoint, 0, 0}}, .client_calls = 1,      \
     .peer_calls = 1, .switches = 2, .naming = BY_NOTHING
@@ -132,8 +134,8 @@ static void receiver(struct stage *stage)
                      .expect = EXPECT({"wakeups", 2}, {path, 2}),                                                      \
                      .params = PARAMS({"words", #length}),                                                             \
                      .correction = "none"},                                                                            \
-        .words = (length), .passive = (length) <= MESSAGE_REGISTERS, .client_priority = 254, .peer_priority = 254,      \
-        TWO_USERS, .turns = round_trip_turns, .peer = server                                                                                                \
+        .words = (length), .passive = (length) <= MESSAGE_REGISTERS, .client_priority = 254, .peer_priority = 254,     \
+        TWO_USERS, .turns = round_trip_turns, .peer = server                                                           \
     }
 
 const struct circle endpoint_circles[] = {

@@ -65,7 +65,8 @@ static void timed_signaller(struct stage *stage)
     .sides = K_TO_K | U_TO_U, .spaces = SAME_SPACE | CROSS_SPACE, .naming = BY_PAIR,                                   \
     .objects = {{OBJECT_notification, 0, 0}}, .client_calls = 1, .peer_calls = 1, .switches = 2
 #define SIGNAL_SEQUENCE                                                                                                \
-    SEQUENCE("client: notification_signal", "kernel: switch to peer", "peer: notification_wait", "kernel: switch to client")
+    SEQUENCE("client: notification_signal", "kernel: switch to peer", "peer: notification_wait",                       \
+             "kernel: switch to client")
 #define SIGNAL(priority)                                                                                               \
     {                                                                                                                  \
         .contract = {.key = "notification.signal.wake+ctx.prio_" #priority,                                            \

@@ -17,6 +17,7 @@ from typing import Any
 
 Record = dict[str, Any]
 failures: list[str] = []
+DATA = Path(__file__).resolve().parents[2] / "tests" / "data"
 
 
 def expect(holds: bool, sentence: str) -> None:
@@ -70,6 +71,74 @@ def check_functional(machine: str, image: Path) -> None:
     if plan is not None:
         expect(len(passed) == int(plan[1]), f"{len(passed)} of {plan[1]} tests passed")
     print(f"{len(passed)} functional tests passed")
+
+
+FATAL = {
+    "overflow_the_stack": "panic: kernel stack overflow",
+    "write_to_code": "panic: fault in the kernel: cause 15",
+    "write_to_constants": "panic: fault in the kernel: cause 15",
+    "execute_data": "panic: fault in the kernel: cause 12",
+    "read_the_monitor": "panic: fault in the kernel: cause 13",
+    "read_user_memory": "panic: fault in the kernel: cause 13",
+    "overrun_a_buffer": "panic: stack overrun in a kernel function",
+}
+
+
+def check_fatal(machine: str, image: Path, configuration: dict[str, str]) -> None:
+    """Boot each fatal test that the configuration has and compare the kernel's last words."""
+    absent = {
+        "read_user_memory": configuration["userspace"] == "off",
+        "overrun_a_buffer": configuration["canaries"] == "off",
+    }
+    tests = {name: words for name, words in FATAL.items() if not absent.get(name)}
+    for name, words in tests.items():
+        console = boot(machine, image, f"only={name}", 30)
+        expect(console.startswith(words), f"{name}: expected {words!r}, but the kernel said {console!r}")
+    print(f"{len(tests)} broken invariants stop the machine")
+
+
+def check_zephyr(machine: str, image: Path, configuration: dict[str, str]) -> None:
+    """Check that the image lists every key of Zephyr's latency_measure that the configuration has, and no other one."""
+    table = (DATA / "zephyr-keys.txt").read_text().splitlines()
+    rows = [line.split() for line in table if not line.startswith(("#", "key"))]
+    column = 4 if configuration["userspace"] == "on" else 1
+    wanted = {row[0] for row in rows if row[column] != "-"}
+    listed = {r["contract"]["key"] for r in records(boot(machine, image, "list=1", 30)) if r["kind"] == "circle"}
+    expect(bool(wanted), "tests/data/zephyr-keys.txt has no rows")
+    expect(wanted <= listed, f"Zephyr's keys that are missing: {sorted(wanted - listed)}")
+    others = {row[0] for row in rows} - wanted
+    expect(not others & listed, f"keys that this configuration cannot have: {sorted(others & listed)}")
+    print(f"{len(wanted)} keys of Zephyr are here")
+
+
+def check_rows(keys: set[str]) -> None:
+    """Check that every row of the seeds, as tests/data maps it, has its key in the image."""
+    tables = sorted(DATA.glob("seed-*-rows.tsv"))
+    expect(bool(tables), "tests/data has no seed-*-rows.tsv")
+    rows = [
+        line.split("\t")
+        for table in tables
+        for line in table.read_text().splitlines()
+        if line and not line.startswith(("#", "row\t"))
+    ]
+    for row, key in rows:
+        expect(key in keys, f"the seeds' row {row!r} needs {key}, which this image has not")
+    print(f"{len(rows)} rows of the seeds are here")
+
+
+def check_parameters(machine: str, image: Path, contracts: int) -> None:
+    """Check that a parameter which is not understood measures nothing, and that a list holds every contract."""
+    for bad in ("method=quick", "tests=ten", "tests=99999999999999999999", "nonsense", "only=" + "x" * 300):
+        console = boot(machine, image, bad, 30)
+        expect("is not understood" in console, f"{bad[:30]}: accepted")
+        expect([r["kind"] for r in records(console)] == ["hello", "end"], f"{bad[:30]}: measured all the same")
+    listed = records(boot(machine, image, "list=1", 30))
+    expect(len(listed) == contracts + 2, f"the list has {len(listed) - 2} contracts, {contracts} were run")
+    too_many = records(boot(machine, image, "tests=100000 only=clock.read.kernel", 30))
+    expect(
+        [r["kind"] for r in too_many] == ["hello", "failed", "end"], "tests beyond the sample buffer are not refused"
+    )
+    print("parameters are checked")
 
 
 def check_counts(found: list[Record]) -> None:
@@ -138,8 +207,12 @@ def main() -> int:
     expect(console == boot(options.machine, kernel, flow, 120), "two runs of one image differ")
     found = records(console)
     check_counts(found)
+    check_fatal(options.machine, options.directory / "test.elf", found[0]["configuration"])
+    check_parameters(options.machine, kernel, len([r for r in found if r["kind"] == "circle"]))
+    check_zephyr(options.machine, kernel, found[0]["configuration"])
     check_floor(found, "floor.empty.kernel", options.directory / "kernel.asm")
     if found[0]["configuration"]["userspace"] == "on":
+        check_rows({r["contract"]["key"] for r in found if r["kind"] == "circle"})
         check_floor(found, "floor.empty.user", options.directory / "user.asm")
     if options.eventlog:
         log = "log=1 groups=1 tests=1 passes=1"

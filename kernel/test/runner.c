@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Runs every test in turn and says on the console, in TAP's words, how each went.
+// Runs every test in turn and says on the console, in TAP's words, how each went; with only=<name> one fatal test.
 #include "../director.h"
 #include "../memory.h"
 #include "../monitor.h"
@@ -12,6 +12,7 @@
 #define KEPT_MAX 32
 
 extern const struct test *const test_families[]; // families.c
+extern const struct test fatal_tests[];          // fatal.c
 
 static uint64_t failures;
 static struct thread *kept_threads[KEPT_MAX];
@@ -105,7 +106,7 @@ uint64_t *test_shared(void)
     return shared;
 }
 
-struct thread *test_program(enum program program, uint64_t priority, struct object *const *objects)
+struct thread *test_program_created(enum program program, uint64_t priority, struct object *const *objects)
 {
     struct space *space = space_create(shared);
     if (space == NULL)
@@ -116,6 +117,12 @@ struct thread *test_program(enum program program, uint64_t priority, struct obje
     for (unsigned i = 0; objects != NULL && objects[i] != NULL; i++)
         space_grant(space, i + 1, objects[i], 2ul << i);
     thread_create(t, space_entry(), program, priority);
+    return t;
+}
+
+struct thread *test_program(enum program program, uint64_t priority, struct object *const *objects)
+{
+    struct thread *t = test_program_created(program, priority, objects);
     thread_start(t);
     return t;
 }
@@ -166,12 +173,23 @@ static int run_test(const struct test *test, uint64_t number)
     return failures == before;
 }
 
+static void run_fatal(const char *name)
+{
+    for (const struct test *test = fatal_tests; test->name != NULL; test++)
+        if (strcmp(test->name, name) == 0)
+            test->run();
+    print("not ok - %s: no such test, or the kernel went on\n", name);
+    monitor_exit(0);
+}
+
 void director_main(struct direction *direction)
 {
     uint64_t number = 0, failed = 0;
-    (void)direction;
+    const char *only = direction->parameters.only;
     shared = page_take();
     thread_set_priority(current, RUNNER_PRIORITY);
+    if (strcmp(only, "*") != 0)
+        run_fatal(only);
     for (const struct test *const *family = test_families; *family != NULL; family++)
         for (const struct test *test = *family; test->name != NULL; test++)
             failed += !run_test(test, ++number);

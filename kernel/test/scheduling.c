@@ -32,6 +32,16 @@ static void budget_bounds_the_share(void)
     CHECK(near(t->own.consumed_ticks, 3300) || near(t->own.consumed_ticks, 3000));
 }
 
+static void unused_budget_is_not_saved_up(void)
+{
+    struct thread *t = test_thread_created(spin, NULL, RUNNER_PRIORITY - 1);
+    thread_set_budget(t, 300, 1000);
+    thread_sleep(10000);
+    thread_start(t);
+    thread_sleep(900);
+    CHECK(near(t->own.consumed_ticks, 300));
+}
+
 static void depleted_thread_lets_the_less_urgent_run(void)
 {
     struct thread *urgent = test_thread_created(spin, NULL, RUNNER_PRIORITY + 2);
@@ -146,13 +156,55 @@ static void aborted_caller_takes_its_context_along(void)
     CHECK_EQUAL(spins, seen);
 }
 
+static struct thread *victim;
+
+static void serve_by_ending_the_caller(void *endpoint)
+{
+    struct message m;
+    endpoint_receive(endpoint, &m);
+    thread_abort(victim);
+    note('s');
+    endpoint_receive(endpoint, &m);
+}
+
+static void server_may_end_its_caller(void)
+{
+    struct endpoint *e = test_object(OBJECT_endpoint, 0, 0);
+    struct message m = {0};
+    struct thread *server = passive_server(e, serve_by_ending_the_caller);
+    victim = test_thread_created(call_then_note, e, RUNNER_PRIORITY + 1);
+    thread_start(victim);
+    CHECK(noted("s"));
+    CHECK_EQUAL(server->state, THREAD_BLOCKED | THREAD_UNFUNDED);
+    CHECK_EQUAL(endpoint_call(e, 0, &m), ERROR_ABORTED); // on the caller's context to its end
+}
+
+static void suspended_server_stays_so_without_a_context(void)
+{
+    struct endpoint *e = test_object(OBJECT_endpoint, 0, 0);
+    struct thread *server = passive_server(e, serve_by_spinning);
+    struct thread *caller = test_thread_created(call_then_note, e, RUNNER_PRIORITY + 1);
+    thread_set_budget(caller, 200, 2000);
+    thread_start(caller);
+    thread_suspend(server);
+    thread_abort(caller);
+    CHECK_EQUAL(server->state & (THREAD_SUSPENDED | THREAD_UNFUNDED), THREAD_SUSPENDED | THREAD_UNFUNDED);
+    thread_resume(server);
+    uint64_t seen = spins;
+    thread_sleep(5000);
+    CHECK_EQUAL(spins, seen);
+}
+
 const struct test scheduling_tests[] = {
     {"a budget bounds a thread's share", budget_bounds_the_share},
+    {"unused budget is not saved up", unused_budget_is_not_saved_up},
     {"a depleted thread lets the less urgent run", depleted_thread_lets_the_less_urgent_run},
     {"round robin takes turns", round_robin_takes_turns},
     {"budgets are checked", budgets_are_checked},
     {"a passive server runs on its callers' time", passive_server_runs_on_its_callers_time},
     {"a server stops when its caller's budget ends", server_stops_when_its_callers_budget_ends},
+    {"a server may end its caller", server_may_end_its_caller},
+    {"a suspended server stays so without a context", suspended_server_stays_so_without_a_context},
     {"an aborted caller takes its context along", aborted_caller_takes_its_context_along},
     END_OF_TESTS,
 };

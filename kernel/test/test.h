@@ -40,6 +40,8 @@ int noted(const char *letters); // and forgets them
 // A program of test/user in an address space of its own, started. Handle 0 is its own thread, handles 1... are
 // `objects` (ends with NULL; may be NULL itself).
 struct thread *test_program(enum program program, uint64_t priority, struct object *const *objects);
+// The same, not yet started.
+struct thread *test_program_created(enum program program, uint64_t priority, struct object *const *objects);
 // The page that all programs share at USER_STAGE, zeroed before each test.
 uint64_t *test_shared(void);
 #endif

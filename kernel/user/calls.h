@@ -91,6 +91,12 @@ enum call_number {
     ARGUMENT(3, m->word[1]);                                                                                           \
     ARGUMENT(4, m->word[2]);                                                                                           \
     ARGUMENT(5, m->word[3])
+#define NO_WORDS                                                                                                       \
+    UNUSED(1);                                                                                                         \
+    UNUSED(2);                                                                                                         \
+    UNUSED(3);                                                                                                         \
+    UNUSED(4);                                                                                                         \
+    UNUSED(5)
 #define STORE_WORDS *m = (struct message){{a2, a3, a4, a5}, a1}
 
 #define MESSAGE_CALL(name, type)                                                                                       \
@@ -98,8 +104,7 @@ enum call_number {
 #define SEND_CALL(name, type)                                                                                          \
     MESSAGE_STUB(name, (struct type * object, uint64_t words, const struct message *m), LOAD_WORDS, (void)0)
 #define RECEIVE_CALL(name, type)                                                                                       \
-    MESSAGE_STUB(name, (struct type * object, struct message *m), UNUSED(1); UNUSED(2); UNUSED(3); UNUSED(4); UNUSED(5), \
-                 STORE_WORDS)
+    MESSAGE_STUB(name, (struct type * object, struct message *m), NO_WORDS, STORE_WORDS)
 #define CALL0(name) STUB0(name)
 #define CALL1(name, a) STUB1(name, a)
 #define CALL2(name, a, b) STUB2(name, a, b)

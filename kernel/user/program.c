@@ -2,7 +2,7 @@
 //
 // The user program that takes part in circles.
 #include "circle.h"
-#include "counters.h"
+#include "../counters.h"
 
 const char *const counter_names[COUNTERS_END + 1] = {
 #define COUNTER(name) #name,

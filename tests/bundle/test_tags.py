@@ -63,3 +63,16 @@ def test_no_test_is_tagged_for_its_value() -> None:
     import inspect
 
     assert "value" not in inspect.signature(tags.tags).parameters
+
+
+@pytest.mark.parametrize(
+    ("khz", "tags_"), [(0, set()), (10_000, set()), (400_000, {"frequency"}), (-400_000, {"frequency"})]
+)
+def test_a_step_of_the_governor_is_a_disturbance(khz: int, tags_: set[str]) -> None:
+    assert tag({"switches": 0}, switches=0, khz=khz) == tags_
+
+
+def test_only_a_preemption_as_long_as_the_kernels_pause_is_called_throttled() -> None:
+    preempted, quiet = 1 << TAGS.index("preempted"), 0
+    bits = tags.throttled(np.array([preempted, preempted, quiet], np.int32), np.array([49e6, 1e6, 60e6]), gap=50e6)
+    assert bits.tolist() == [preempted | 1 << TAGS.index("throttled"), preempted, quiet]

@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from golden import table
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from cyclometer.estimate import marginal
 from cyclometer.estimate.interval import FloatArray
+from tests.estimate.golden import table
 
 
 def flow(

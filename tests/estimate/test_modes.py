@@ -79,6 +79,20 @@ def test_both_sides_of_a_valley_must_be_significant() -> None:
     assert modes._parted(np.array([1.0, 100, 90, 5, 0, 2, 100, 3, 80]), 3) == [(0, 1, 4), (4, 6, 7), (7, 8, 9)]
 
 
+@pytest.mark.parametrize(
+    ("density", "turns"),
+    [
+        ([1, 2, 3], [0, 2]),
+        ([1, 3, 2], [0, 1, 2]),
+        ([1, 3, 3, 2], [0, 1, 3]),
+        ([3, 1, 1, 1, 2], [0, 1, 4]),
+        ([0, 0, 4, 1, 6, 6, 0, 0], [0, 2, 3, 4, 6]),
+    ],
+)
+def test_turning_points_are_ends_and_extremes_at_their_first_bin(density: list[float], turns: list[int]) -> None:
+    assert modes._turning_points(np.array(density, dtype=float)) == turns
+
+
 def test_smoothed_counts_have_poisson_variance() -> None:
     """The scale of `_falls`: over many uniform samples a height varies as much as it is high."""
     rng = np.random.default_rng(7)

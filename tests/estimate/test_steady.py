@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from golden import table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -14,6 +13,7 @@ from statsmodels.tsa.stattools import acf
 
 from cyclometer.estimate import steady
 from cyclometer.estimate.interval import FloatArray, samples
+from tests.estimate.golden import table
 
 NOISE = np.random.default_rng(1).normal(0, 10, (40, 1000))
 

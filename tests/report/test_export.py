@@ -12,15 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sample_bundles as bundles
 from click.testing import CliRunner
+from msgspec.structs import replace as changed
 
 from cyclometer.bundle import store
 from cyclometer.cli import cli
 from cyclometer.errors import UsageError
 from cyclometer.estimate.rows import estimates
-from cyclometer.report.circle import row_of
 from cyclometer.report.export import request as requests
+from tests.report import sample_bundles as bundles
 
 
 def export(bundle, name, keys=(), **options):
@@ -52,7 +52,7 @@ def test_csv_samples_are_all_there_in_order():
     bundle = bundles.typical()
     lines = list(csv.DictReader(io.StringIO(export(bundle, "csv", (bundles.TIMER.key,), samples=True))))
     e = next(e for e in estimates(bundle) if e.contract.key == bundles.TIMER.key)
-    of_row = bundle.samples.row == row_of(bundle, e)
+    of_row = bundle.samples.row == e.row
     assert [float(line["value"]) for line in lines] == bundle.samples.value[of_row].tolist()
     assert {line["kind"] for line in lines} == {"measurement", "overhead"}
     assert [line["count_switches"] for line in lines[:2]] == ["2", "2"]
@@ -128,6 +128,8 @@ def test_names_tell_configurations_apart():
     bundle = maker.accumulated(bundles.PIPE, 90).bundle()
     assert requests.make(bundle).names == ("pipe.round_trip.cross.equal/mcs=on", "pipe.round_trip.cross.equal/mcs=off")
     assert len(requests.make(bundle, where={"mcs": "off"}).estimates) == 1
+    again = replace(bundle, identity=changed(bundle.identity, rows=(bundle.identity.rows[0],) * 2))
+    assert requests.make(again).names == ("pipe.round_trip.cross.equal/1", "pipe.round_trip.cross.equal/2")
     with pytest.raises(UsageError, match="no circle with mcs=maybe"):
         requests.make(bundle, where={"mcs": "maybe"})
 

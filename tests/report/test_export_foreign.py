@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 
 import pyperf
 import pytest
-import sample_bundles as bundles
 from msgspec.structs import replace as changed
 
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.estimate.rows import estimates
 from cyclometer.report.export import request as requests
+from tests.report import sample_bundles as bundles
 
 BENCHSTAT = shutil.which("benchstat", path=f"{Path(sys.executable).parent}:{Path.home()}/go/bin") or shutil.which(
     "benchstat"
@@ -153,7 +153,7 @@ def test_junit_counts_invalid_and_failed_circles():
 
 def test_junit_holds_any_text():
     evil = "<&\"'\x00\x1b[31m\ud800]]>"
-    bundle = bundles.renamed(bundles.typical(), [evil] * 4)
+    bundle = bundles.renamed(bundles.typical(), [evil, evil, "x.y", "z.w"])
     case = ElementTree.fromstring(export(bundle, "junit"))[0][0]
     assert case.get("name") == "<&\"'\ufffd\ufffd[31m\ufffd]]>"
 

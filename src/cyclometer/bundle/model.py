@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -102,6 +103,17 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.value)
+
+    def of_row(self, row: int) -> NDArray[np.intp]:
+        """Indices of a row's samples of either kind, in arrival order."""
+        order, ends = self._by_row
+        return order[ends[row] : ends[row + 1]] if 0 <= row < len(ends) - 1 else order[:0]
+
+    @cached_property
+    def _by_row(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """All samples sorted by row, and where each row begins: found once, because every estimate asks for it."""
+        counts = np.bincount(self.row) if len(self) else np.zeros(0, np.intp)
+        return np.argsort(self.row, kind="stable"), np.concatenate(([0], np.cumsum(counts)))
 
 
 COLUMNS = {

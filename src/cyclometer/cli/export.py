@@ -28,11 +28,13 @@ def _options(_: click.Context, parameter: click.Parameter, values: tuple[str, ..
 @click.option("--where", multiple=True, callback=_options, metavar="OPTION=VALUE", help="Only this configuration.")
 @click.option("--run", type=int, help="kbench: which run.  [default: the first]")
 @click.option("--samples", is_flag=True, help="csv: every raw sample instead of a line a circle.")
+@click.option("--chart", default="samples", show_default=True, metavar="NAME",
+              help="svg, png: samples, ecdf, line, cold or sequence.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Into this file.")
 @click.option("--list", "listing", is_flag=True, help="List the formats and exit.")
 def command(
     bundle: Path | None, name: str, keys: tuple[str, ...], where: dict[str, str], run: int | None, samples: bool,
-    output: Path | None, listing: bool, as_json: bool,
+    chart: str, output: Path | None, listing: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a bundle in another tool's format.
 
@@ -50,7 +52,7 @@ def command(
         return
     write = request.exporter("json" if as_json else name)
     asked = request.make(load(bundle), keys, where)
-    _deliver(write(replace(asked, run=run, samples=samples)), output)
+    _deliver(write(replace(asked, run=run, samples=samples, chart=chart)), output)
     _say_left_out([n for n, e in zip(asked.names, asked.estimates, strict=True) if not e.valid])
 
 

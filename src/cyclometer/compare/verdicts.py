@@ -24,6 +24,7 @@ from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
 from cyclometer.units import UNITS
 
+_EXACT_DIGITS = 9  # beyond which an exact latency shows only what dividing by the turns left
 DECIDED = ("regressed", "improved", "equivalent")
 VERDICTS = (
     "regressed", "improved", "failed", "invalid", "not comparable", "removed", "added", "undecided", "equivalent",
@@ -115,26 +116,34 @@ def compare(before: Side, after: Side, options: Options | None = None, across: A
     return Comparison(tuple(finding or next(noisy) for finding in settled), options, (before, after))
 
 
+def compare_code(comparison: Comparison) -> int:
+    """0 where at least one row was compared; otherwise the exit code that says why none was."""
+    counts = comparison.counts()
+    if any(verdict in counts for verdict in (*DECIDED, "undecided")):
+        return errors.PASS
+    alone = any(verdict in counts for verdict in ("not comparable", "added", "removed"))
+    return errors.NOT_COMPARABLE if alone else errors.NOTHING
+
+
 def gate_code(comparison: Comparison) -> int:
     """The exit code of a gate: regression before failure, before what cannot be compared, before what is undecided.
 
-    A row that is gone cannot be compared any more. Rows that failed on both sides say nothing about the change.
+    A row that is gone cannot be compared any more. Rows that failed before as well say nothing about the change.
     """
     counts = comparison.counts()
-    new_failures = [f for verdict in ("failed", "invalid") for f in comparison.of(verdict) if _was_good(f)]
     if "regressed" in counts:
         return errors.REGRESSED
-    if new_failures:
+    if any(_newly_failed(f) for f in comparison.findings):
         return errors.FAILED
-    if not any(verdict in counts for verdict in (*DECIDED, "undecided")):
-        return errors.NOT_COMPARABLE if "not comparable" in counts else errors.NOTHING
-    if "not comparable" in counts or "removed" in counts:
-        return errors.NOT_COMPARABLE
+    if compare_code(comparison) or "not comparable" in counts or "removed" in counts:
+        return compare_code(comparison) or errors.NOT_COMPARABLE
     return errors.UNDECIDED if "undecided" in counts else errors.PASS
 
 
-def _was_good(finding: Finding) -> bool:
-    return finding.pair.before is not None and finding.pair.before.estimate.valid
+def _newly_failed(finding: Finding) -> bool:
+    before = finding.pair.before
+    after_is_bad = finding.pair.after is None or not finding.pair.after.estimate.valid
+    return finding.verdict in ("failed", "invalid") and after_is_bad and (before is None or before.estimate.valid)
 
 
 def _failures(side: Side) -> dict[str, str]:
@@ -183,7 +192,7 @@ def _exact(pair: Pair, options: Options) -> Finding | None:
     b, a = _both(pair)
     if not b.clock.exact:
         return None
-    values = [np.unique([r.quiet.value for r in e.runs]) for e in (b, a)]
+    values = [np.unique(np.round([r.quiet.value for r in e.runs], _EXACT_DIGITS)) for e in (b, a)]
     if any(distinct.size > 1 for distinct in values):
         return None
     change, verdict = statistics.decide_exact(values[0], values[1], options.layout_floor)

@@ -74,7 +74,8 @@ def _parted(density: FloatArray, valley: float) -> list[tuple[int, int, int]]:
     """
     found, first, peak, lowest = [], 0, 0, -1
     heights: list[float] = density.tolist()
-    for here, height in enumerate(heights):
+    for here in _turning_points(density):
+        height = heights[here]
         if lowest < 0:
             if height > heights[peak]:
                 peak = here
@@ -86,6 +87,15 @@ def _parted(density: FloatArray, valley: float) -> list[tuple[int, int, int]]:
             found.append((first, peak, lowest))
             first, peak, lowest = lowest, here, -1
     return [*found, (first, peak, len(heights))]
+
+
+def _turning_points(density: FloatArray) -> list[int]:
+    """Ends and local extremes: the only places where a walk along the density can learn something."""
+    moving = np.flatnonzero(np.diff(density, prepend=-1.0))
+    rising = np.diff(density[moving]) > 0
+    turns = moving[1:-1][rising[1:] != rising[:-1]]
+    points: list[int] = [int(moving[0]), *turns.tolist(), int(moving[-1])]
+    return points
 
 
 def _falls(high: float, low: float, deviations: float) -> bool:

@@ -68,28 +68,39 @@ def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
         raise ValueError(
             f"Y holds a latency of {arrival.min():g}; an accumulated latency is positive, check the clock."
         )
-    low, high = quiet_core(arrival)
+    ordered = np.sort(arrival)
+    low, high = quiet_core(ordered)
+    typical = _regime(arrival, ordered, arrival.size, level)
+    if low <= ordered[0] and ordered[-1] <= high:
+        return Regimes(typical, typical)
     core = arrival[(arrival >= low) & (arrival <= high)]
-    typical = _regime(arrival, arrival.size, level)
-    return Regimes(typical if core.size == arrival.size else _regime(core, arrival.size, level), typical)
+    return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
 
 
-def quiet_core(Y: FloatArray) -> tuple[float, float]:
-    """The lowest and the highest latency of the core of the lowest sustained regime."""
+def quiet(Y: FloatArray) -> float:
+    """The quiet latency alone, as `estimate` gives it, of positive latencies in any order."""
     ordered = np.sort(Y)
+    return midmean(_between(ordered, *quiet_core(ordered)))
+
+
+def quiet_core(ordered: FloatArray) -> tuple[float, float]:
+    """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
     found = modes.find(ordered, VALLEY)
     regime = next((mode for mode in found if mode.share >= SHARE), None) or max(found, key=lambda mode: mode.share)
-    fast_side = ordered[(ordered >= regime.low) & (ordered <= regime.position)]
-    reach = FAR * math.log(regime.position / np.median(fast_side)) if fast_side.size else 0.0
+    fast_side = _between(ordered, regime.low, regime.position)
+    reach = FAR * math.log(regime.position / fast_side[fast_side.size // 2]) if fast_side.size else 0.0
     reach = max(2 * modes.bandwidth(ordered), reach)
     centre = regime.position
     # The mode is found in steps of the histogram and where the noise happens to peak; two averages remove both.
     for _ in range(2):
-        inside = ordered[(ordered >= centre * math.exp(-reach)) & (ordered <= centre * math.exp(reach))]
-        centre = midmean(inside)
+        centre = midmean(_between(ordered, centre * math.exp(-reach), centre * math.exp(reach)))
     return centre * math.exp(-reach), centre * math.exp(reach)
 
 
-def _regime(arrival: FloatArray, of: int, level: float) -> Regime:
-    ordered = np.sort(arrival)
+def _between(ordered: FloatArray, low: float, high: float) -> FloatArray:
+    """The sorted samples in [low, high]."""
+    return ordered[np.searchsorted(ordered, low) : np.searchsorted(ordered, high, side="right")]
+
+
+def _regime(arrival: FloatArray, ordered: FloatArray, of: int, level: float) -> Regime:
     return Regime(midmean(ordered), midmean_interval(arrival, ordered, level), arrival.size, arrival.size / of)

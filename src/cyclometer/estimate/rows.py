@@ -88,8 +88,12 @@ class Estimate:
         return None if self.quiet is None else to_ns(self.quiet.value, self.clock.unit, self.clock.hz)
 
 
-def estimates(bundle: Bundle, level: float = 0.95) -> list[Estimate]:
-    """One estimate per circle, configuration and clock, in the bundle's order. Proofs and passes join their circle."""
+def estimates(bundle: Bundle, level: float = 0.95, course: bool = True) -> list[Estimate]:
+    """One estimate per circle, configuration and clock, in the bundle's order. Proofs and passes join their circle.
+
+    Without `course` nothing is said about how the runs went over their time (steadiness, sigma_P), which takes as long
+    as all the rest.
+    """
     found = []
     printed: dict[int, list[Summary]] = {}
     for one in bundle.identity.summaries:
@@ -99,14 +103,15 @@ def estimates(bundle: Bundle, level: float = 0.95) -> list[Estimate]:
         if main is not None and main in printed and not len(picked(bundle.samples, main)):
             found.append(_reported(bundle, main, printed[main], level))
         elif main is not None:
-            found.append(_estimate(bundle, main, members, level))
+            found.append(_estimate(bundle, main, members, level, course))
     return found
 
 
 def picked(samples: Samples, row: int, kind: int = 0, untagged: bool = False) -> NDArray[np.intp]:
     """Indices of a row's samples in arrival order; `kind` 1 are the empty readings."""
-    mask = (samples.row == row) & (samples.kind == kind)
-    return np.flatnonzero(mask & (samples.tags == 0) if untagged else mask)
+    of_row = samples.of_row(row)
+    mask: NDArray[np.bool_] = samples.kind[of_row] == kind
+    return of_row[mask & (samples.tags[of_row] == 0)] if untagged else of_row[mask]
 
 
 def _circles(rows: Sequence[Row]) -> list[list[int]]:
@@ -133,7 +138,7 @@ def _main(rows: Sequence[Row], members: Sequence[int]) -> int | None:
     return None
 
 
-def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -> Estimate:
+def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float, course: bool) -> Estimate:
     row, samples = bundle.identity.rows[main], bundle.samples
     everything = picked(samples, main)
     good = everything[samples.tags[everything] == 0]
@@ -149,7 +154,7 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -
         set_aside=_set_aside(samples, everything), valid=not reason, reason=reason, fixed_cost=parts.fixed_cost,
         tails=parts.tails, cold=_cold(bundle, members), unproven=_unproven(bundle, members),
         failed=bool(reason) and not broken, flow=row.flow, row=main,
-        **_steadiness(samples, good, row.method),
+        **(_steadiness(samples, good, row.method) if course else {}),
     )  # fmt: skip
 
 
@@ -213,7 +218,7 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     sizes, runs = np.unique(N), np.unique(run)
     if sizes.size < 2 or np.any(A <= 0):
         return None
-    quiet = [_quiet_of_runs(A[size == N], run[size == N], level) for size in sizes]
+    quiet = [_quiet_of_runs(A[size == N], run[size == N]) for size in sizes]
     location = np.array([np.median(values) for values in quiet])
     mad = np.array([np.median(np.abs(values - middle)) for values, middle in zip(quiet, location, strict=True)])
     if runs.size < _MIN_RUNS:
@@ -223,9 +228,9 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
 
 
-def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32], level: float) -> FloatArray:
+def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32]) -> FloatArray:
     """Each run's quiet accumulated latency at one size."""
-    return np.array([regimes.estimate(A[run == number], level).quiet.value for number in np.unique(run)])
+    return np.array([regimes.quiet(A[run == number]) for number in np.unique(run)])
 
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:

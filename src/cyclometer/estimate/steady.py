@@ -196,14 +196,15 @@ def _difference_variance(points: FloatArray) -> float:
 def _optimal_bounds(points: FloatArray, penalty: float) -> list[tuple[int, int]]:
     """The partition with the least sum of squares plus penalty for each segment."""
     n = points.size
-    total, squares = np.r_[0.0, np.cumsum(points)], np.r_[0.0, np.cumsum(points**2)]
+    total, squares = (np.concatenate(([0.0], np.cumsum(x))) for x in (points, points**2))
+    # cost[end, first] of one segment, for all pairs at once; pairs that are no segment are not looked at.
+    length = np.maximum(1, np.subtract.outer(np.arange(n + 1), np.arange(n + 1)))
+    cost = np.subtract.outer(squares, squares) - np.subtract.outer(total, total) ** 2 / length + penalty
     best, previous = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.intp)
     best[0] = 0.0
     for end in range(SHORTEST, n + 1):
-        first = np.arange(end - SHORTEST + 1)
-        cost = squares[end] - squares[first] - (total[end] - total[first]) ** 2 / (end - first)
-        candidate = best[first] + cost + penalty
-        previous[end] = np.argmin(candidate)
+        candidate = best[: end - SHORTEST + 1] + cost[end, : end - SHORTEST + 1]
+        previous[end] = candidate.argmin()
         best[end] = candidate[previous[end]]
     bounds, end = [], n
     while end:

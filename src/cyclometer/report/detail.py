@@ -15,7 +15,6 @@ from cyclometer.errors import UsageError
 from cyclometer.estimate import digits, planner
 from cyclometer.estimate.rows import Estimate, estimates, picked
 from cyclometer.report import table
-from cyclometer.report.circle import row_of
 
 _ROWS, _COLUMNS = 12, 72
 _SHADES = " ·:+*#@"
@@ -103,7 +102,7 @@ def _plan(bundle: Bundle, e: Estimate) -> list[str]:
     if e.quiet is None or e.quiet.between_variance is None or e.quiet.within_variance is None or not e.clock.hz:
         return []
     tests = e.tests / len(e.runs)
-    good = picked(bundle.samples, row_of(bundle, e), untagged=True)
+    good = picked(bundle.samples, e.row, untagged=True)
     test_s = float(np.median(bundle.samples.value[good])) / e.clock.hz
     spread = planner.Spread(e.quiet.between_variance, e.quiet.within_variance * tests, 0.01, test_s + 35e-6)
     plan = planner.for_half_width(spread, _WANTED * e.quiet.value)
@@ -114,7 +113,7 @@ def _plan(bundle: Bundle, e: Estimate) -> list[str]:
 
 def _plot(bundle: Bundle, e: Estimate) -> list[str]:
     """Latency of a turn over arrival, every run after another; shade says how many tests fall in a cell."""
-    rows = picked(bundle.samples, row_of(bundle, e))
+    rows = picked(bundle.samples, e.row)
     if len(rows) < 2:
         return []
     good = bundle.samples.tags[rows] == 0

@@ -12,6 +12,8 @@ from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
+from cyclometer.doctor.checks import examine
+from cyclometer.doctor.observe import observe
 from cyclometer.errors import UsageError
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build, harness, plan
@@ -48,6 +50,7 @@ class LinuxTarget:
         wanted = _choose(contracts, settings.only)
         _leave_cpu(settings.cpu)
         assembler = Assembler(self.name, environment)
+        assembler.problems += _cautions(settings.cpu)
         measurement = Measurement(settings, clock, wanted, progress, assembler)
         interrupted = False
         try:
@@ -58,6 +61,19 @@ class LinuxTarget:
         finally:
             measurement.close()
         return measurement.result(interrupted)
+
+
+_TOLD = ("RT throttling", "steal", "other load", "SCHED_FIFO")  # findings that bear on every latency of the run
+
+
+def _cautions(cpu: int) -> list[Problem]:
+    """What is amiss with the measured CPU, one sentence each, so that it stands beside the figures."""
+    found = [f for f in examine(observe(cpu)) if f.name in _TOLD and f.state in ("warn", "bad")]
+    cautions = [Problem(f"{f.found}; `cyclometer doctor` says what it costs", f.name, "environment") for f in found]
+    if os.cpu_count() == 1:
+        what = "this machine has one CPU, so the laboratory takes turns with the circles; measure where there are two"
+        cautions.append(Problem(what, "too few CPUs", "environment"))
+    return cautions
 
 
 def _settings(request: Request) -> Settings:

@@ -12,7 +12,6 @@ import numpy as np
 
 from cyclometer.bundle.model import MISSING, TAGS
 from cyclometer.report import table
-from cyclometer.report.circle import row_of
 from cyclometer.report.export.request import Request
 
 _COLUMNS = (
@@ -56,7 +55,7 @@ def _samples(request: Request) -> Iterator[Sequence[Any]]:
     yield ("key", "configuration", "method", "unit", "kind", *_SAMPLE, "tags", *(f"count_{c}" for c in counters))
     spelled = {bits: _tags(bits) for bits in np.unique(samples.tags).tolist()}
     for e in request.estimates:
-        rows = np.flatnonzero(samples.row == row_of(request.bundle, e))
+        rows = np.flatnonzero(samples.row == e.row)
         start = (e.contract.key, _pairs(e.configuration), e.method, e.clock.unit)
         columns = [getattr(samples, name)[rows].tolist() for name in _SAMPLE]
         kinds = ("overhead" if kind else "measurement" for kind in samples.kind[rows].tolist())

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.estimate.rows import Estimate, picked
-from cyclometer.report.circle import row_of
 from cyclometer.report.export.request import Request
 
 
@@ -41,7 +40,7 @@ def export(request: Request) -> str:
 
 def _run(bundle: Bundle, e: Estimate, wanted: int | None) -> tuple[int, NDArray[np.intp]]:
     """The run to print, the first where none is wanted, and its tests in arrival order."""
-    rows = picked(bundle.samples, row_of(bundle, e))
+    rows = picked(bundle.samples, e.row)
     runs = np.unique(bundle.samples.run[rows]).tolist()
     if not runs:
         raise NothingMeasured(f"the bundle holds no raw samples of {e.contract.key}, which KBench's table consists of")

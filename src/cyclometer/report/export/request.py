@@ -25,7 +25,7 @@ class Request:
     names: tuple[str, ...]
     run: int | None = None  # kbench: this run; None the first
     samples: bool = False  # csv: raw samples instead of estimates
-    chart: str = "samples"  # svg, png: which chart
+    chart: str = "samples"  # svg, png: which chart, by its name in chart.registry
 
     def latencies(self) -> Iterator[tuple[str, Estimate, LevelsEstimate]]:
         """The estimates that may be handed on as results: valid ones. Raises NothingMeasured where there are none."""

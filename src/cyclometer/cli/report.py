@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer report`: bundles as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from cyclometer.errors import UsageError
+
+if TYPE_CHECKING:
+    from cyclometer.bundle.model import Bundle
+
+_MOST = 6  # sides that colours can tell apart
+
+
+@click.command()
+@click.argument("bundle", nargs=-1, type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("report.html"),
+              show_default=True, help="The HTML file.")  # fmt: skip
+@click.option("--title", help="Heading of the report.  [default: from the bundles]")
+def command(bundle: tuple[Path, ...], output: Path, title: str | None) -> None:
+    """Write bundles as one HTML file that needs no network.
+
+    One BUNDLE is shown by latency, two by what changed from the first to the second, more against the first.
+    Without BUNDLE the newest one in results/ is taken.
+
+    Example: cyclometer report results/before results/after -o report.html
+    """
+    from cyclometer.cli.common import load
+    from cyclometer.report.html.document import document
+    from cyclometer.report.html.subject import subject
+
+    if len(bundle) > _MOST:
+        raise UsageError(f"a report holds at most {_MOST} bundles side by side, not {len(bundle)}; name fewer")
+    loaded = [load(path) for path in bundle] or [load(None)]
+    about = subject(loaded, _labels([one.path or "" for one in loaded]))
+    text = document(about, title or _title(loaded))
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written ({error.strerror}); choose another -o") from error
+    click.echo(f"{output}: {len(about.entries)} circles, {len(text) / 1e6:.1f} MB", err=True)
+
+
+def _title(bundles: list[Bundle]) -> str:
+    """From what was measured, and whether it is compared."""
+    identity = bundles[0].identity
+    cpu = identity.environment.get("cpu_model")
+    what = identity.title or f"{identity.target}{f' on {cpu}' if cpu else ''}"
+    return f"What changed: {what}" if len(bundles) > 1 else f"Latencies: {what}"
+
+
+def _labels(paths: list[str]) -> list[str]:
+    """What the sides are called: before and after, or where there are more the folders they come from."""
+    if len(paths) < 3:
+        return [["measured"], ["before", "after"]][len(paths) - 1]
+    names = [Path(path).name for path in paths]
+    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]

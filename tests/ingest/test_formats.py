@@ -385,6 +385,20 @@ def test_an_unknown_format_name_lists_the_known() -> None:
         ingest([DATA / "TX1_MCS_64.json"], format_name="xml")
 
 
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("a\r\r\nb\rc\r", "a\nb\nc"),
+        ("\x1b[;1m\x1b[37mse\x1b[32mL4\x1b[0m", "seL4"),
+        ("\x1b]0;title\x07x\x1b[2A\x1b(By\x1b", "xy"),
+        ("\ufeffa", "a"),
+    ],
+)
+def test_console_noise_is_taken_out(raw: str, plain: str) -> None:
+    assert decode("x.log", raw.encode()).text == plain
+
+
 def test_overlong_lines_are_reported() -> None:
     text = (DATA / "zephyr_latency.csv").read_text() + "x" * 20_000 + "\n"
     foreign = decode("long.csv", text.encode())

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import large_bundles
 import sel4bench_logs
 
 REPEATS = 5
@@ -131,7 +132,7 @@ def _laboratory(folder: Path) -> None:
     """The laboratory's own speed, each line with the figure it is to reach."""
     (folder / "logs").mkdir()
     logs = sel4bench_logs.write(folder / "logs")
-    million = [_million(folder / name, seed) for seed, name in enumerate(("before", "after"))]
+    million = large_bundles.write(folder)
     for name, target_s, repeats, command in (
         ("--help", 0.25, REPEATS, ["--help"]),
         ("show of 1 M samples", 1.0, REPEATS, ["show", str(million[0])]),
@@ -146,29 +147,6 @@ def _seconds(command: list[str]) -> float:
     started = time.monotonic()
     subprocess.run([sys.executable, "-m", "cyclometer", *command], capture_output=True, check=True)
     return time.monotonic() - started
-
-
-def _million(path: Path, seed: int) -> Path:
-    """A bundle of 100 circles, 5 runs and 2,000 tests a run, as a measurement would have left it."""
-    import numpy as np
-
-    from cyclometer.bundle import model, store
-
-    circles, runs, tests = 100, 5, 2000
-    generator = np.random.default_rng(seed)
-    clock = model.Clock("tsc", "ticks", 2.6e9)
-    rows = tuple(model.Row(model.Contract(f"bench.circle_{i}"), clock, "accumulated") for i in range(circles))
-    shape = (circles, runs, tests)
-    turns = np.broadcast_to(50 * (1 + np.arange(tests) % 3), shape)
-    columns: dict[str, Any] = {name: np.zeros(circles * runs * tests) for name in model.COLUMNS}
-    columns["row"] = np.repeat(np.arange(circles), runs * tests)
-    columns["run"] = np.tile(np.repeat(np.arange(1, runs + 1), tests), circles)
-    columns["test"] = np.tile(np.arange(tests), circles * runs)
-    columns["turns"] = turns.ravel()
-    columns["value"] = np.round(turns * 4000 * generator.lognormal(0.0, 0.01, shape)).ravel()
-    identity = model.Identity(model.SCHEMA, "2026-11-21T00:00:00+00:00", "bench", rows)
-    store.write(model.Bundle(identity, model.samples(columns)), path, {})
-    return path
 
 
 if __name__ == "__main__":

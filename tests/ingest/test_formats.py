@@ -190,6 +190,14 @@ def test_history_of_one_kernel_can_be_compared(ingested: Ingested) -> None:
     assert len(summaries(bundle, "endpoint.call.words_0.cross")) == 2
 
 
+def test_kbench_tests_have_turns(tmp_path: Path) -> None:
+    text = (DATA / "kbench_paper.txt").read_text().replace("Test size: 300,", "Test size: 0,")
+    (tmp_path / "kbench.txt").write_text(text)
+    bundle, _ = ingest([tmp_path / "kbench.txt"])
+    assert len(bundle.samples) == 300  # without the 90 of the third table
+    assert "a table of tests without a turn" in [p.what for p in bundle.identity.problems]
+
+
 def test_microkit_later_form_is_another_clock(tmp_path: Path, ingested: Ingested) -> None:
     log = tmp_path / "later.log"
     log.write_text("Validation ppcall\nResult:\nMean: 886\nStdev = sqrt(9384)\nBENCHFINISHED\n")
@@ -375,6 +383,20 @@ def test_a_setting_without_meaning_is_refused(settings: dict[str, str]) -> None:
 def test_an_unknown_format_name_lists_the_known() -> None:
     with pytest.raises(UsageError, match="google-benchmark"):
         ingest([DATA / "TX1_MCS_64.json"], format_name="xml")
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("a\r\r\nb\rc\r", "a\nb\nc"),
+        ("\x1b[;1m\x1b[37mse\x1b[32mL4\x1b[0m", "seL4"),
+        ("\x1b]0;title\x07x\x1b[2A\x1b(By\x1b", "xy"),
+        ("\ufeffa", "a"),
+    ],
+)
+def test_console_noise_is_taken_out(raw: str, plain: str) -> None:
+    assert decode("x.log", raw.encode()).text == plain
 
 
 def test_overlong_lines_are_reported() -> None:

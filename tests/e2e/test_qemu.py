@@ -95,4 +95,3 @@ def test_a_kernel_that_never_speaks_is_given_up() -> None:
 def test_an_unknown_option_names_those_there_are(config: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="it has userspace=on"):
         measure(**config)
-

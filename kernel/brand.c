@@ -47,7 +47,7 @@ int64_t sys_brand_bind(uint64_t brand, uint64_t thread, uint64_t depth)
 static int64_t ask_scheduler(struct scheduler *s, const struct thread *upcall)
 {
     struct thread *notifier = s->notifier;
-    if (notifier == NULL || notifier->state != THREAD_DORMANT)
+    if (notifier == NULL || notifier->places[s->level].scheduler != s || notifier->state != THREAD_DORMANT)
         return 0;
     upcall_prepare(notifier, s->component, UPCALL_BRAND_NOTIFY, notifier->places[s->level].slot,
                    upcall->places[s->level].slot, current->places[s->level].slot);

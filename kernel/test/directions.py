@@ -42,7 +42,9 @@ def measure(options: str) -> dict[str, Row]:
             cost = (value - first["values"][-1]) / (turns - first["turns"])
         else:
             cost = value / turns - overheads.get(key, 0)
-        rows[key] = Row(cost, {name: deltas[-1] // turns for name, deltas in record["counters"].items()}, key in drained)
+        rows[key] = Row(
+            cost, {name: deltas[-1] // turns for name, deltas in record["counters"].items()}, key in drained
+        )
     return rows
 
 

@@ -6,8 +6,9 @@
 
 #include "calls.h"
 
-// Goes into the component and returns with its result; an enum error where the kernel refuses. The component is not trusted to
-// keep any register: what the compiler needs it saves, gp and tp are kept here. The kernel restores sp and the place.
+// Goes into the component and returns with its result; an enum error where the kernel refuses. The component is not
+// trusted to keep any register: what the compiler needs it saves, gp and tp are kept here. The kernel restores sp and
+// the place.
 static inline int64_t component_invoke(struct component *component, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     ARGUMENT(0, component);

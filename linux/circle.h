@@ -26,10 +26,10 @@ struct circle {
     int size;           // words, bytes or pages, as the family means it
 };
 
-// The lists of a contract, written in place.
-#define SEQUENCE(...) (const char *const[]){__VA_ARGS__, NULL}
-#define EXPECT(...) (const struct cyc_expect[]){__VA_ARGS__, {0}}
-#define PARAMS(...) (const struct cyc_param[]){__VA_ARGS__, {0}}
+// The lists of a contract, written in place; the outer brackets let them pass through further macros.
+#define SEQUENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT(...) ((const struct cyc_expect[]){__VA_ARGS__, {0}})
+#define PARAMS(...) ((const struct cyc_param[]){__VA_ARGS__, {0}})
 #define END_OF_FAMILY {.contract = {.key = NULL}}
 
 // A family of circles; the table ends with END_OF_FAMILY. All families stand in circles/families.c.

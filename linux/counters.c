@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -199,6 +200,17 @@ static int64_t read_steal(const struct counter *counter)
     return field != NULL ? atoll(field) * (1000000000LL / sysconf(_SC_CLK_TCK)) : 0;
 }
 
+// The governor's current choice; where the machine tells it, a change within a test shows.
+static int64_t read_frequency(const struct counter *counter)
+{
+    char text[24];
+    ssize_t got = pread(counter->fds[0], text, sizeof text - 1, 0);
+    if (got <= 0)
+        return 0;
+    text[got] = '\0';
+    return atoll(text);
+}
+
 static struct counter *add(const char *name, int64_t (*read_fn)(const struct counter *))
 {
     if (used == CYC_COUNTERS_MAX)
@@ -213,6 +225,15 @@ static struct counter *add(const char *name, int64_t (*read_fn)(const struct cou
 static void drop(void)
 {
     names[--used] = NULL;
+}
+
+static void add_frequency(void)
+{
+    char path[80];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", visit_cpu);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        add("khz", read_frequency)->fds[0] = fd;
 }
 
 static void add_schedstat(const pid_t *threads, int count)
@@ -288,10 +309,19 @@ static void add_entries(const pid_t *threads, int count)
         drop();
 }
 
+// Only wake-ups of our own: kernel threads are woken by the way, from the participants' system calls.
+static void add_wakeups(void)
+{
+    char name[16], filter[32];
+    prctl(PR_GET_NAME, name); // peers bear the same name
+    snprintf(filter, sizeof filter, "comm==\"%s\"", name);
+    add_cpu_event("wakeups", PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, filter);
+}
+
 static void add_proof(void)
 {
     if (wakeup_id)
-        add_cpu_event("wakeups", PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, NULL);
+        add_wakeups();
     if (tlb_id) // x86: every switch of address space passes the task-switch flush point, flushed or not
         add_cpu_event("space_switches", PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id, "reason==0");
     if (enter_id) // never read: keeps the tracepoint open, so that a visit's own opening is quick
@@ -308,6 +338,7 @@ void counters_prepare(int cpu, int proof)
     if (wakeup_id == 0)
         read_ids_from_private_mount();
     add_steal();
+    add_frequency();
     add_interrupts();
     add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
     if (proof)

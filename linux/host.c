@@ -130,20 +130,21 @@ static size_t evict_bytes(void)
     return bytes > (size_t)64 << 20 ? (size_t)64 << 20 : bytes;
 }
 
+static const volatile char *evict_buffer;
+
+void host_prepare_evict(void)
+{
+    // Shared, or every visit's process would copy the pages it reads again.
+    void *memory = mmap(NULL, evict_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    evict_buffer = memory != MAP_FAILED ? memory : NULL;
+}
+
 void host_evict(void *host)
 {
-    static volatile char *buffer;
-    static size_t bytes;
     (void)host;
-    if (buffer == NULL) {
-        bytes = evict_bytes();
-        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        if (memory == MAP_FAILED)
-            return;
-        buffer = memory;
-    }
-    for (size_t i = 0; i < bytes; i += 64)
-        buffer[i] = (char)(buffer[i] + 1);
+    if (evict_buffer != NULL)
+        for (size_t i = 0, bytes = evict_bytes(); i < bytes; i += 64)
+            (void)evict_buffer[i];
 }
 
 void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struct options *options)

@@ -29,7 +29,9 @@ int host_lock_memory(size_t stack_bytes);
 // Keeps the supervising process off the measured CPU where there is another. It is never a real-time
 // process: one that reaps a child while a preempted thread holds what the kernel needs would spin for ever.
 void host_supervise(int cpu);
-// Walks a buffer larger than the last-level cache and the TLB's reach.
+// Makes the buffer that host_evict walks; once a run.
+void host_prepare_evict(void);
+// Reads a buffer larger than the last-level cache and the TLB's reach.
 void host_evict(void *host);
 // Writes the run's `hello`.
 void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struct options *options);

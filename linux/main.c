@@ -168,6 +168,7 @@ int main(int argc, char **argv)
         list_circles(visit_writer());
     } else {
         host_supervise(options.cpu);
+        host_prepare_evict();
         counters_prepare(options.cpu, options.proof);
         run_plan(&clock, &options);
     }

@@ -24,7 +24,7 @@ STAGES = [
     {"lint"},
     {"explain"},
     {"report"},
-    {"cli"},
+    {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(STAGES) for name in names}
 
@@ -48,8 +48,8 @@ def _check_includes(root: Path, path: str, content: str) -> Iterator[str]:
 
 
 def _folder_of(root: Path, path: str, header: str) -> str | None:
-    """The top folder of an included header, found beside the file, from the root, or where -I may point."""
-    for start in (Path(path).parent, Path(), *map(Path, C_FOLDERS)):
+    """The top folder of an included header: beside the file, in its own top folder, from the root, or in another."""
+    for start in (Path(path).parent, Path(Path(path).parts[0]), Path(), *map(Path, C_FOLDERS)):
         file = (root / start / header).resolve()
         if file.is_file() and file.is_relative_to(root.resolve()):
             return file.relative_to(root.resolve()).parts[0]

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import argparse
 import ast
-import copy
 import fnmatch
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
+import re
 import signal
 import sys
 import time
@@ -33,7 +33,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 EXPLAINED = ROOT / "tools" / "mutants.toml"
-TESTS = ("tests/estimate", "tests/compare")
+ESTIMATORS = ("cyclometer/estimate/*.py", "cyclometer/compare/statistics.py")
+READERS = ("rows.py",)  # turns bundles into arrays for the estimators, and is tested with bundles
 TIMEOUT_S = 120
 WARM = ("numpy", "scipy.stats", "scipy.ndimage", "pytest", "hypothesis.strategies", "hypothesis.extra.numpy",
         "statsmodels.stats.api", "statsmodels.tsa.stattools")  # fmt: skip
@@ -64,13 +65,20 @@ NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum",
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: where it is, what it does, and the tree that has it."""
+    """One change: where it is and what it does; `node` and `variant` say the same to the tree."""
 
     file: str
     number: int
     line: str
     change: str
-    tree: ast.Module
+    node: int
+    variant: int
+
+    def tree(self) -> ast.Module:
+        """The changed source, ready to be compiled."""
+        tree = ast.parse((ROOT / self.file).read_text())
+        _apply(next(n for i, n in enumerate(ast.walk(tree)) if i == self.node), self.variant)
+        return tree
 
     def __str__(self) -> str:
         return f"{self.file}:{self.number}: {self.change}    {self.line}"
@@ -90,9 +98,7 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
             number = getattr(node, "lineno", 0)
             seen[number, change] += 1
             label = f"{change} #{seen[number, change]}" if seen[number, change] > 1 else change
-            mutated = copy.deepcopy(tree)
-            _apply(next(n for i, n in enumerate(ast.walk(mutated)) if i == index), variant)
-            yield Mutant(str(path.relative_to(ROOT)), number, lines[number - 1].strip(), label, mutated)
+            yield Mutant(str(path.relative_to(ROOT)), number, lines[number - 1].strip(), label, index, variant)
 
 
 def _changes(node: ast.AST) -> list[str]:
@@ -152,7 +158,7 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def __init__(self, mutant: Mutant) -> None:
         self.path = ROOT / mutant.file
         self.name = ".".join(self.path.relative_to(SOURCE).with_suffix("").parts)
-        self.tree = mutant.tree
+        self.tree = mutant.tree()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -179,7 +185,7 @@ def start(mutant: Mutant | None) -> int:
 
 
 def run_tests(file: str) -> int:
-    """The tests of one source file first, then those of its neighbours; the first red one ends the run."""
+    """The tests of one source file first, then those of the files that import it; the first red one ends the run."""
     import hypothesis
     import pytest
 
@@ -189,9 +195,20 @@ def run_tests(file: str) -> int:
     hypothesis.settings.load_profile("mutate")
     # hypothesis is loaded before pytest could rewrite it, which is the point here.
     warm = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
-    own = f"test_{Path(file).stem}.py"
-    tests = sorted((test for place in TESTS for test in (ROOT / place).glob("test_*.py")), key=lambda t: t.name != own)
-    return int(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *warm, *map(str, tests)]))
+    tests = map(str, tests_of(ROOT / file) if file else {t: 0 for f in estimators() for t in tests_of(f)})
+    return int(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *warm, *tests]))
+
+
+def tests_of(source: Path) -> list[Path]:
+    """The test file of a source and those of the sources that import it; simulated coverage is too slow to be here."""
+    imports = re.compile(rf"^from .*\b{source.stem}\b", re.MULTILINE)
+    users = [file for file in estimators() if file != source and imports.search(file.read_text())]
+    tests = [ROOT / "tests" / file.parent.name / f"test_{file.stem}.py" for file in (source, *users)]
+    return [test for test in tests if test.exists()]
+
+
+def estimators() -> list[Path]:
+    return sorted(file for pattern in ESTIMATORS for file in SOURCE.glob(pattern) if file.name not in READERS)
 
 
 def survivors(mutants: Sequence[Mutant], workers: int) -> list[Mutant]:
@@ -243,13 +260,8 @@ def main() -> int:
     parser.add_argument("--only", default="*", help="pattern on `file:line: change`, e.g. '*levels.py:4?:*'")
     parser.add_argument("--list", action="store_true", help="list the mutants and run nothing")
     options = parser.parse_args()
-    files = options.files or [
-        *sorted((SOURCE / "cyclometer/estimate").glob("*.py")),
-        SOURCE / "cyclometer/compare/statistics.py",
-    ]
-    mutants = [
-        m for file in sorted(files) for m in mutants_of(file.resolve()) if fnmatch.fnmatch(str(m), f"*{options.only}*")
-    ]
+    files = [file.resolve() for file in options.files] or estimators()
+    mutants = [m for file in files for m in mutants_of(file) if fnmatch.fnmatch(str(m), f"*{options.only}*")]
     if options.list:
         print(*mutants, sep="\n")
         return 0

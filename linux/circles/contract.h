@@ -64,6 +64,11 @@
 
 // A circle of one thread that never leaves the CPU. `what` is its only event.
 #define SOLO(key_, title_, what_, expect_, setup_, turns_, size_)                                                      \
+    SOLO_WITH(key_, title_, what_, expect_, NULL, setup_, turns_, size_)
+// One whose loop is CYC_SHORT_TURNS.
+#define SHORT(key_, title_, what_, expect_, setup_, turns_, size_)                                                     \
+    SOLO_WITH(key_, title_, what_, expect_, PARAMS({"turns_a_branch", "16"}), setup_, turns_, size_)
+#define SOLO_WITH(key_, title_, what_, expect_, params_, setup_, turns_, size_)                                        \
     {                                                                                                                  \
         .contract = {.key = key_,                                                                                      \
                      .title = title_,                                                                                  \
@@ -72,6 +77,7 @@
                      .from = "client: before " what_,                                                                  \
                      .to = "client: after " what_,                                                                     \
                      .expect = expect_,                                                                                \
+                     .params = params_,                                                                                \
                      .correction = "none"},                                                                            \
         .setup = setup_, .turns = turns_, .client = 50, .size = size_,                                                 \
     }

@@ -3,7 +3,7 @@
 // Every family of circles, in the order in which `list` shows them.
 #include "../circle.h"
 
-#ifdef CYC_WRONG_CONTRACT
+#ifdef CYC_FIXTURES
 #define FIXTURES(FAMILY) FAMILY(fixture_circles)
 #else
 #define FIXTURES(FAMILY)

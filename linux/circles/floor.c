@@ -10,6 +10,20 @@
 #include "../../core/flow.h"
 #include "contract.h"
 
+// The loop that anyone would write by hand, to hold the rig's own against.
+static void loop_turns(void *arg, uint64_t turns)
+{
+    (void)arg;
+    for (; turns > 0; turns--)
+        __asm__ volatile("");
+}
+
+static void unrolled_turns(void *arg, uint64_t turns)
+{
+    (void)arg;
+    CYC_SHORT_TURNS(turns, { __asm__ volatile(""); })
+}
+
 // A dependent chain of eight multiplications a turn: nothing but core frequency can change it.
 static void alu_turns(void *arg, uint64_t turns)
 {
@@ -77,6 +91,9 @@ static void vdso_clock_gettime_turns(void *arg, uint64_t turns)
 
 const struct circle floor_circles[] = {
     FLOOR("floor.empty", "Empty circle: the rig's own loop", "nothing", 0, cyc_empty_turns),
+    FLOOR("floor.loop", "Empty loop written by hand", "nothing", 0, loop_turns),
+    SHORT("floor.empty.unrolled", "Empty circle in the loop of short circles", "nothing", EXPECT_ENTRIES(0), NULL,
+          unrolled_turns, 0),
     FLOOR("floor.alu", "Eight dependent multiplications", "multiply x 8", 0, alu_turns),
     FLOOR("clock.read", "Ordered read of the native clock", "read clock", 0, clock_turns),
     FLOOR("syscall.null", "Null system call (getppid)", "getppid", 1, getppid_turns),

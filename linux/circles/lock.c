@@ -48,10 +48,10 @@ static void set_up_uncontended(const struct circle *self)
 static void locks_and_unlocks(void *arg, uint64_t turns)
 {
     (void)arg;
-    for (; turns > 0; turns--) {
+    CYC_SHORT_TURNS(turns, {
         pthread_mutex_lock(&mutex);
         pthread_mutex_unlock(&mutex);
-    }
+    })
 }
 
 static void serve_hand_over(const struct circle *self)
@@ -105,10 +105,10 @@ static inline void futex_unlock(void)
 static void futex_locks(void *arg, uint64_t turns)
 {
     (void)arg;
-    for (; turns > 0; turns--) {
+    CYC_SHORT_TURNS(turns, {
         futex_lock();
         futex_unlock();
-    }
+    })
 }
 
 static void serve_futex_lock(const struct circle *self)
@@ -153,30 +153,30 @@ static void rseq_locks(void *arg, uint64_t turns)
 {
     static uint32_t owner;
     (void)arg;
-    for (; turns > 0; turns--) {
+    CYC_SHORT_TURNS(turns, {
         if (!rseq_replace(&owner, 0, OWNER))
             outcomes->contended++;
         if (!rseq_replace(&owner, OWNER, 0))
             outcomes->contended++;
-    }
+    })
 }
 
 static void cas_locks(void *arg, uint64_t turns)
 {
     static _Atomic uint32_t owner;
     (void)arg;
-    for (; turns > 0; turns--) {
+    CYC_SHORT_TURNS(turns, {
         uint32_t expected = 0;
         if (!atomic_compare_exchange_strong(&owner, &expected, OWNER))
             outcomes->contended++;
         expected = OWNER;
         if (!atomic_compare_exchange_strong(&owner, &expected, 0))
             outcomes->contended++;
-    }
+    })
 }
 
 #define UNCONTENDED_MUTEX(name_, title_, kind_)                                                                        \
-    SOLO("mutex." name_ ".uncontended", title_ ": lock and unlock, a second thread alive", "lock, unlock",             \
+    SHORT("mutex." name_ ".uncontended", title_ ": lock and unlock, a second thread alive", "lock, unlock",             \
          EXPECT_ENTRIES(0), set_up_uncontended, locks_and_unlocks, kind_)
 
 // Entries: the client's to let the server come and to wake it with the lock; the server's to wait for the
@@ -209,12 +209,12 @@ const struct circle lock_circles[] = {
     MUTEX("recursive", "Recursive mutex", RECURSIVE),
     MUTEX("pi", "Priority-inheritance mutex", PI),
     MUTEX("robust", "Robust mutex", ROBUST),
-    SOLO("futex_lock.uncontended", "Our own three-state futex lock: lock and unlock", "lock, unlock", EXPECT_FREE, NULL,
+    SHORT("futex_lock.uncontended", "Our own three-state futex lock: lock and unlock", "lock, unlock", EXPECT_FREE, NULL,
          futex_locks, 0),
     HAND_OVER("futex_lock", "Our own three-state futex lock", 1, set_up_futex_lock, futex_hand_overs, 0),
-    SOLO("scheduler_lock.rseq", "Lock of one CPU's threads by restartable sequences: take and release", "take, release",
+    SHORT("scheduler_lock.rseq", "Lock of one CPU's threads by restartable sequences: take and release", "take, release",
          EXPECT_FREE, set_up_rseq, rseq_locks, 0),
-    SOLO("scheduler_lock.cas", "Lock of one CPU's threads by compare-and-swap: take and release", "take, release",
+    SHORT("scheduler_lock.cas", "Lock of one CPU's threads by compare-and-swap: take and release", "take, release",
          EXPECT_FREE, NULL, cas_locks, 0),
     END_OF_FAMILY,
 };

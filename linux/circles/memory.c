@@ -18,11 +18,11 @@ static void mallocs(void *arg, uint64_t turns)
 {
     const struct circle *self = arg;
     size_t size = (size_t)self->size;
-    for (; turns > 0; turns--) {
+    CYC_SHORT_TURNS(turns, {
         void *block = malloc(size);
         __asm__ volatile("" : "+r"(block)::"memory"); // a pair that nobody looks at would be left out
         free(block);
-    }
+    })
 }
 
 // A row's `size` is its pages. Locked memory would be populated behind the circle's back.
@@ -33,9 +33,9 @@ static void set_up_pages(const struct circle *self)
     length = (size_t)self->size * page_bytes;
 }
 
-static inline char *map(int flags)
+static inline char *map(void)
 {
-    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         circle_fail("mmap");
     return memory;
@@ -45,26 +45,16 @@ static void maps(void *arg, uint64_t turns)
 {
     (void)arg;
     for (; turns > 0; turns--)
-        must(munmap(map(0), length), "munmap");
-}
-
-static void set_up_populated(const struct circle *self)
-{
-    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); // 512 pages are to be 512 pages
-    set_up_pages(self);
-}
-
-static void populated_maps(void *arg, uint64_t turns)
-{
-    (void)arg;
-    for (; turns > 0; turns--)
-        must(munmap(map(MAP_POPULATE), length), "munmap");
+        must(munmap(map(), length), "munmap");
 }
 
 static void set_up_region(const struct circle *self)
 {
-    set_up_populated(self);
-    region = map(MAP_POPULATE);
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); // 512 pages are to be 512 pages
+    set_up_pages(self);
+    region = map();
+    for (size_t i = 0; i < length; i += page_bytes)
+        region[i] = 1;
 }
 
 static void protects(void *arg, uint64_t turns)
@@ -130,15 +120,11 @@ static void segv_faults(void *arg, uint64_t turns)
 }
 
 #define MALLOC(bytes_)                                                                                                 \
-    SOLO("memory.malloc_free.bytes_" #bytes_, "malloc and free of " #bytes_ " bytes", "malloc, free",                  \
+    SHORT("memory.malloc_free.bytes_" #bytes_, "malloc and free of " #bytes_ " bytes", "malloc, free",                  \
          EXPECT_ENTRIES(0), NULL, mallocs, bytes_)
 #define MAP(pages_)                                                                                                    \
     SOLO("memory.map_unmap.pages_" #pages_, "mmap of " #pages_ " pages, not touched, and munmap", "mmap, munmap",      \
          EXPECT_ENTRIES(2), set_up_pages, maps, pages_)
-#define POPULATE(pages_)                                                                                               \
-    SOLO("memory.map_unmap.populated.pages_" #pages_, "mmap that populates " #pages_ " small pages, and munmap",       \
-         "mmap, munmap", EXPECT({"entries", 2}, {"switches", 0}, {"faults", pages_}), set_up_populated,                \
-         populated_maps, pages_)
 #define PROTECT(pages_)                                                                                                \
     SOLO("memory.protect.pages_" #pages_, "mprotect of " #pages_ " resident pages to read-only and back",              \
          "mprotect x 2", EXPECT_ENTRIES(2), set_up_region, protects, pages_)
@@ -150,8 +136,6 @@ const struct circle memory_circles[] = {
     MAP(1),
     MAP(512),
     MAP(2048),
-    POPULATE(1),
-    POPULATE(512),
     PROTECT(1),
     PROTECT(512),
     {.contract = {.key = "fault.minor",

@@ -209,15 +209,13 @@ static void set_up_given(const struct circle *self)
 static void posix_gives(void *arg, uint64_t turns)
 {
     (void)arg;
-    for (; turns > 0; turns--)
-        posix_give();
+    CYC_SHORT_TURNS(turns, { posix_give(); })
 }
 
 static void posix_takes(void *arg, uint64_t turns)
 {
     (void)arg;
-    for (; turns > 0; turns--)
-        posix_take();
+    CYC_SHORT_TURNS(turns, { posix_take(); })
 }
 
 static void sysv_gives_and_takes(void *arg, uint64_t turns)
@@ -271,9 +269,9 @@ const struct circle wake_circles[] = {
     BY_NOTIFICATION(TO_TAKER, "notification.low_to_high.one_way.same", same),
     BY_NOTIFICATION(TO_TAKER, "notification.low_to_high.one_way.cross", cross),
 
-    SOLO("semaphore.posix.give.immediate", "sem_post, nobody waiting", "sem_post", EXPECT_ENTRIES(0), set_up_nobody,
+    SHORT("semaphore.posix.give.immediate", "sem_post, nobody waiting", "sem_post", EXPECT_ENTRIES(0), set_up_nobody,
          posix_gives, POSIX),
-    SOLO("semaphore.posix.take.immediate", "sem_wait on a given semaphore", "sem_wait", EXPECT_ENTRIES(0), set_up_given,
+    SHORT("semaphore.posix.take.immediate", "sem_wait on a given semaphore", "sem_wait", EXPECT_ENTRIES(0), set_up_given,
          posix_takes, POSIX),
     BY_POSIX(WHOLE, "semaphore.posix.give_take.blocking", same),
     BY_POSIX(WHOLE, "semaphore.posix.give_take.blocking", cross),

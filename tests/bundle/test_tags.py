@@ -33,8 +33,9 @@ def test_an_outsider_on_the_cpu_explains_a_wrong_count() -> None:
 @pytest.mark.parametrize(
     ("counter", "cause"), [("interrupts", "interrupt"), ("steal_ns", "steal"), ("migrations", "migrated")]
 )
-def test_each_disturbance_has_its_own_tag(counter: str, cause: str) -> None:
-    assert tag({"switches": 0}, **{"switches": 0, counter: 1}) == {cause}
+@pytest.mark.parametrize("times", [1, 2, 8])
+def test_each_disturbance_has_its_own_tag(counter: str, cause: str, times: int) -> None:
+    assert tag({"switches": 0}, **{"switches": 0, counter: times}) == {cause}
 
 
 def test_a_counter_that_was_not_read_proves_nothing_and_breaks_nothing() -> None:
@@ -62,3 +63,16 @@ def test_no_test_is_tagged_for_its_value() -> None:
     import inspect
 
     assert "value" not in inspect.signature(tags.tags).parameters
+
+
+@pytest.mark.parametrize(
+    ("khz", "tags_"), [(0, set()), (10_000, set()), (400_000, {"frequency"}), (-400_000, {"frequency"})]
+)
+def test_a_step_of_the_governor_is_a_disturbance(khz: int, tags_: set[str]) -> None:
+    assert tag({"switches": 0}, switches=0, khz=khz) == tags_
+
+
+def test_only_a_preemption_as_long_as_the_kernels_pause_is_called_throttled() -> None:
+    preempted, quiet = 1 << TAGS.index("preempted"), 0
+    bits = tags.throttled(np.array([preempted, preempted, quiet], np.int32), np.array([49e6, 1e6, 60e6]), gap=50e6)
+    assert bits.tolist() == [preempted | 1 << TAGS.index("throttled"), preempted, quiet]

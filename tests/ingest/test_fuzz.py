@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every parser, on noise and on damaged files: a bundle or one of our own errors, never anything else.
+"""Every parser and every rule, on noise and damaged files: a bundle or one of our own errors, nothing else.
 
 The time of one example is bounded by hypothesis' deadline, a generous one, so that only a hang can miss it.
 """
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from cyclometer.errors import CyclometerError
 from cyclometer.ingest import Settings, formats
-from cyclometer.ingest.parsed import assemble
+from cyclometer.ingest.assemble import assemble
 from cyclometer.ingest.reading import HEAD_BYTES, decode
+from cyclometer.lint import check
 
 from .conftest import DATA
 from .test_formats import FORMATS
@@ -39,6 +40,7 @@ def attempt(name: str, data: bytes) -> None:
     assert bundle.identity.rows
     assert raw == {"raw/file.json": data}
     assert all(0 <= summary.row < len(bundle.identity.rows) for summary in bundle.identity.summaries)
+    assert all(finding.rows for finding in check(bundle))
     assert len(bundle.samples) == 0 or int(bundle.samples.row.max()) < len(bundle.identity.rows)
 
 

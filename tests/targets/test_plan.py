@@ -27,18 +27,16 @@ def test_a_turn_too_short_to_see_is_bounded() -> None:
     assert plan.accumulated_flow(Cost(turn_s=1e-15, visit_s=0), tests=1).initial <= 1 << 22
 
 
-@pytest.mark.parametrize("visit_s", [0.0, 0.03, 10.0])
-def test_tests_fill_the_visit_within_their_bounds(visit_s: float) -> None:
+@pytest.mark.parametrize("share_s", [-1.0, 0.0, 0.2, 0.6, 100.0])
+def test_tests_fill_the_share_within_their_bounds(share_s: float) -> None:
     cost = Cost(turn_s=1e-6, visit_s=0.002)
     flow = plan.accumulated_flow(cost, 1)
-    tests = plan.tests_within(flow, cost, visit_s)
+    tests = plan.tests_within(flow, cost, share_s, runs=5, rounds=3)
     assert 3 <= tests <= 1000
     if 3 < tests < 1000:
-        assert (
-            tests * plan.test_s(flow, cost) + cost.visit_s
-            <= visit_s
-            < (tests + 1) * plan.test_s(flow, cost) + cost.visit_s
-        )
+        visit_s = share_s / 15
+        assert cost.visit_s + tests * plan.test_s(flow, cost) <= visit_s
+        assert cost.visit_s + (tests + 1) * plan.test_s(flow, cost) > visit_s
 
 
 def test_the_order_is_random_complete_and_repeatable() -> None:

@@ -77,11 +77,16 @@ class Assembler:
             plan=self.plan,
             tool=f"cyclometer {__version__}",
         )
-        return Bundle(identity, _samples(self._row_list, self._chunks))
+        return Bundle(identity, _samples(self._row_list, self._chunks, self._rt_gap_s()))
 
     def values(self) -> int:
         """How many measured values arrived, overheads not counted."""
         return sum(len(record.values) for _, _, record in self._chunks if not isinstance(record, Overhead))
+
+    def _rt_gap_s(self) -> float:
+        """How long the kernel pauses real-time threads that used up their share; 0 where it does not or is unknown."""
+        runtime, period = (self.environment.get(name, 0) for name in ("rt_runtime_us", "rt_period_us"))
+        return max(0, period - runtime) / 1e6 if runtime and runtime > 0 else 0.0
 
     def _problem(self, problem: Problem) -> None:
         if problem not in self.problems:  # a circle that cannot run here says so once a visit
@@ -116,7 +121,7 @@ class Assembler:
         return {"target_kernel": hello.kernel, "build": hello.build} if hello else {}
 
 
-def _samples(rows: list[Row], chunks: list[_Chunk]) -> Samples:
+def _samples(rows: list[Row], chunks: list[_Chunk], rt_gap_s: float) -> Samples:
     """Chunks in arrival order as columns, with tags."""
     if not chunks:
         return no_samples()
@@ -144,16 +149,18 @@ def _samples(rows: list[Row], chunks: list[_Chunk]) -> Samples:
         name: join(record.counters.get(name, [MISSING] * len(record.values)) for _, _, record in chunks)
         for name in names
     }
-    columns["tags"] = _tags([row.contract for row in rows], columns, counters)
+    columns["tags"] = _tags(rows, columns, counters, rt_gap_s)
     return samples(columns, counters)
 
 
-def _tags(contracts: list[Contract], columns: dict[str, Any], counters: dict[str, Any]) -> Any:
+def _tags(rows: list[Row], columns: dict[str, Any], counters: dict[str, Any], rt_gap_s: float) -> Any:
     """Tags of all samples, row by row; an empty reading has no contract, only disturbances."""
     row, kind, turns = columns["row"], columns["kind"], columns["turns"]
     bits = np.zeros(len(row), np.int32)
-    for index, contract in enumerate(contracts):
-        for of_kind, expected in ((0, contract), (1, Contract(key=contract.key))):
+    for index, one in enumerate(rows):
+        for of_kind, expected in ((0, one.contract), (1, Contract(key=one.contract.key))):
             picked = np.flatnonzero((row == index) & (kind == of_kind))
-            bits[picked] = tagging.tags(expected, turns[picked], {n: c[picked] for n, c in counters.items()})
+            found = tagging.tags(expected, turns[picked], {n: c[picked] for n, c in counters.items()})
+            gap = rt_gap_s * one.clock.hz
+            bits[picked] = tagging.throttled(found, columns["value"][picked], gap) if gap > 0 else found
     return bits

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -26,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Source(msgspec.Struct, frozen=True):
+class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where a foreign row stood: the kept raw file, its line (from 1; 0 unknown) and its literal name there."""
 
     file: str
@@ -46,12 +47,13 @@ class Row(msgspec.Struct, frozen=True):
     source: Source | None = None
 
 
-class Summary(msgspec.Struct, frozen=True):
+class Summary(msgspec.Struct, frozen=True, omit_defaults=True):
     """Statistics that a foreign tool printed for `row`, run by run; None where it printed none.
 
     They describe values as `Samples` holds them: a whole test's where a test has more than one turn.
     `run` is -1 for a figure over all runs. `visit` and `group` are -1 unless the figure is of one visit
-    (a foreign suite's iteration) or one group alone. `status`: ok, failed or inconclusive, as the tool said. `quantiles`: probability as text ("0.99") -> value.
+    (a foreign suite's iteration) or one group alone. `status`: ok, failed or inconclusive, as the tool said.
+    `quantiles`: probability as text ("0.99") -> value.
     """
 
     row: int
@@ -101,6 +103,17 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.value)
+
+    def of_row(self, row: int) -> NDArray[np.intp]:
+        """Indices of a row's samples of either kind, in arrival order."""
+        order, ends = self._by_row
+        return order[ends[row] : ends[row + 1]] if 0 <= row < len(ends) - 1 else order[:0]
+
+    @cached_property
+    def _by_row(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """All samples sorted by row, and where each row begins: found once, because every estimate asks for it."""
+        counts = np.bincount(self.row) if len(self) else np.zeros(0, np.intp)
+        return np.argsort(self.row, kind="stable"), np.concatenate(([0], np.cumsum(counts)))
 
 
 COLUMNS = {

@@ -16,6 +16,8 @@ from cyclometer.bundle.model import MISSING, Contract, tag_bit
 
 Counts = Mapping[str, NDArray[np.int64]]
 
+FREQUENCY_STEP_KHZ = 50_000  # what a governor's step is at least; below it the reading itself wanders
+_NEARLY = 0.9  # of a pause, whose begin and end lie on timer ticks
 # Counters that show a disturbance when they exceed what the contract expects of them.
 _EXCESS = {"interrupts": "interrupt", "steal_ns": "steal", "migrations": "migrated"}
 
@@ -25,10 +27,23 @@ def tags(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDAr
     bits = np.zeros(len(turns), np.int32)
     for counter, tag in _EXCESS.items():
         if counter in counters:
-            bits[_present(counters[counter]) & _off(contract, counter, turns, counters) > 0] |= tag_bit(tag)
+            bits[_present(counters[counter]) & (_off(contract, counter, turns, counters) > 0)] |= tag_bit(tag)
+    if "khz" in counters:
+        moved = np.abs(counters["khz"]) >= FREQUENCY_STEP_KHZ
+        bits[_present(counters["khz"]) & moved] |= tag_bit("frequency")
     bits[_preempted(contract, turns, counters)] |= tag_bit("preempted")
     bits[(bits == 0) & mismatch(contract, turns, counters)] |= tag_bit("invalid")
     return bits
+
+
+def throttled(bits: NDArray[np.int32], value: NDArray[np.float64], gap: float) -> NDArray[np.int32]:
+    """`bits` with `throttled` on preempted tests that lasted at least `gap`, the kernel's pause of real-time threads.
+
+    The kernel counts its pauses nowhere. A preemption by an outsider that long is one: nothing else may keep a
+    SCHED_FIFO thread off its CPU. The test is set aside already; this names the cause.
+    """
+    paused = (bits & tag_bit("preempted") > 0) & (value >= _NEARLY * gap)
+    return np.where(paused, bits | tag_bit("throttled"), bits).astype(np.int32)
 
 
 def mismatch(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import rich_click as click
@@ -15,6 +16,8 @@ from cyclometer.errors import FAILED, CyclometerError
 COMMANDS = {
     "run": "cyclometer.cli.run",
     "show": "cyclometer.cli.show",
+    "ingest": "cyclometer.cli.ingest",
+    "lint": "cyclometer.cli.lint",
     "compare": "cyclometer.cli.compare",
     "gate": "cyclometer.cli.gate",
     "list": "cyclometer.cli.list",
@@ -40,6 +43,14 @@ class _Lazy(click.RichGroup):
         command.name = name  # each module calls its own `command`; help shows it under this name
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs the command; a reader of our output that has seen enough (`| head`) is no failure."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="cyclometer")
@@ -56,7 +67,7 @@ def cli() -> None:
 def main() -> None:
     """Runs a command; every error that is ours becomes one sentence and its exit code."""
     try:
-        cli(standalone_mode=False)
+        sys.exit(cli(standalone_mode=False))
     except CyclometerError as error:
         click.echo(f"cyclometer: {error}", err=True)
         sys.exit(error.exit_code)
@@ -65,5 +76,3 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.exit(0)  # the reader of our output has seen enough

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from cyclometer.cli import sides
-from cyclometer.errors import NOT_COMPARABLE, NOTHING
 
 if TYPE_CHECKING:
     from cyclometer.compare.pairing import Across
@@ -32,9 +31,9 @@ def command(
 
     Example: cyclometer compare before/*.json -- after/*.json --margin 2%
     """
-    from cyclometer.compare.verdicts import Options
+    from cyclometer.compare import verdicts
 
-    options = Options(margin, fdr, layout_floor)
+    options = verdicts.Options(margin, fdr, layout_floor)
     if mode is not None:
         _MODES[mode](sides.together(operands), options, across, sides.Form.of(as_json, as_markdown))
         return
@@ -42,11 +41,7 @@ def command(
 
     found = sides.compare(operands, options, across)
     sides.Form.of(as_json, as_markdown).print(comparison, found)
-    counts = found.counts()
-    if not counts:
-        sys.exit(NOTHING)
-    if set(counts) <= {"not comparable", "added", "removed"}:
-        sys.exit(NOT_COMPARABLE)
+    sys.exit(verdicts.compare_code(found))
 
 
 def _matrix(paths: list[Path], options: Options, across: Across, form: sides.Form) -> None:

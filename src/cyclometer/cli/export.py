@@ -23,6 +23,7 @@ def _options(_: click.Context, parameter: click.Parameter, values: tuple[str, ..
 @click.command()
 @bundle_argument
 @click.option("--format", "name", default="json", show_default=True, metavar="FORMAT", help="The format; see --list.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--circle", "keys", multiple=True, metavar="KEY", help="Only this circle; may be repeated.")
 @click.option("--where", multiple=True, callback=_options, metavar="OPTION=VALUE", help="Only this configuration.")
 @click.option("--run", type=int, help="kbench: which run.  [default: the first]")
@@ -33,7 +34,7 @@ def _options(_: click.Context, parameter: click.Parameter, values: tuple[str, ..
 @click.option("--list", "listing", is_flag=True, help="List the formats and exit.")
 def command(
     bundle: Path | None, name: str, keys: tuple[str, ...], where: dict[str, str], run: int | None, samples: bool,
-    chart: str, output: Path | None, listing: bool,
+    chart: str, output: Path | None, listing: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a bundle in another tool's format.
 
@@ -49,7 +50,7 @@ def command(
         for each in request.exporters():
             click.echo(f"{each:20} {_description(request.exporter(each))}")
         return
-    write = request.exporter(name)
+    write = request.exporter("json" if as_json else name)
     asked = request.make(load(bundle), keys, where)
     _deliver(write(replace(asked, run=run, samples=samples, chart=chart)), output)
     _say_left_out([n for n, e in zip(asked.names, asked.estimates, strict=True) if not e.valid])

@@ -23,22 +23,25 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
     """
     from cyclometer.targets import registry
 
-    targets = registry.targets()
-    if target is not None and target not in targets:
-        raise UsageError(f"there is no target {target!r}; there are {', '.join(sorted(targets))}")
+    targets = registry.targets() if target is None else {target: registry.target(target)}
     circles = [
         (name, contract)
         for name, one in targets.items()
-        if target in (None, name)
+        if target is not None or not one.missing()
         for contract in one.circles()[1]
         if fnmatch.fnmatchcase(contract.key, pattern)
     ]
     if as_json:
         rows = [{"key": c.key, "target": name, "contract": msgspec.to_builtins(c)} for name, c in circles]
-        listed = [{"name": name, "description": one.description} for name, one in targets.items()]
+        listed = [
+            {"name": name, "description": one.description, "missing": one.missing()} for name, one in targets.items()
+        ]
         click.echo(json.dumps({"circles": rows, "targets": listed}, indent=1))
         return
     for name, contract in circles:
         click.echo(f"{contract.key:48} {name:12} {contract.title}")
+    for one in targets.values():
+        if one.missing():
+            click.echo(f"not listed: {one.missing()}", err=True)
     if not circles:
         raise UsageError(f"no circle matches {pattern!r}; `cyclometer list` shows them all")

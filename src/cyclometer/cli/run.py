@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import time
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,10 +22,9 @@ from cyclometer.units import seconds
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
-    from cyclometer.targets.linux import Measured, Settings
+    from cyclometer.targets.common import Measured, Request
 
 _SAY_EVERY_S = 5.0
-_QUICK = {"runs": 3, "rounds": 1, "budget_s": 12.0}
 
 
 def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -33,22 +34,47 @@ def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -
         raise click.BadParameter(str(error), param=parameter) from error
 
 
+def _pairs(_: click.Context, parameter: click.Parameter, value: str | None) -> dict[str, str]:
+    """`a=b,c=d` as a mapping."""
+    try:
+        return dict(pair.split("=", 1) for pair in value.split(",")) if value else {}
+    except ValueError as error:
+        raise click.BadParameter("write it as option=value,option=value", param=parameter) from error
+
+
+def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> list[int] | None:
+    """`I,D,G,S` as four numbers."""
+    if value is None:
+        return None
+    numbers = [int(part) for part in value.split(",") if part.isdecimal()]
+    if len(numbers) != 4 or value.count(",") != 3 or min(numbers[0], *numbers[2:]) < 1:
+        raise click.BadParameter("write initial size, delta, groups, tests, as 30,1,5,30", param=parameter)
+    return numbers
+
+
 @click.command()
 @click.option("--target", default="linux", show_default=True, help="What to measure; see `cyclometer list`.")
 @click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated.")
-@click.option("--runs", type=click.IntRange(1, 100), help="Process starts.  [default: 5]")
+@click.option("--runs", type=click.IntRange(1, 100), help="Process starts or boots.  [default: 5; 2 where exact]")
 @click.option("--budget", callback=_duration, metavar="TIME", help="Time for everything, as 60s or 2m.  [default: 60s]")
 @click.option("--quick", is_flag=True, help="Three short runs, about 12 s: a first look.")
 @click.option("--method", type=click.Choice(["accumulated", "direct", "passes"]), help="Instead of each circle's own.")
 @click.option("--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]")
-@click.option("--clock", type=click.Choice(["native", "cycles"]), default="native", show_default=True)
+@click.option("--clock", type=click.Choice(["native", "cycles"]), help="Clock of the Linux harness.  [default: native]")
 @click.option("--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]")
-@click.option("--watchdog", type=click.IntRange(1, 3600), default=10, show_default=True, help="Seconds for a visit.")
+@click.option("--watchdog", type=click.IntRange(1, 3600), help="Seconds for a visit or a boot.  [default: 10; 300]")
+@click.option("--config", callback=_pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
+@click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours (QEMU).")
+@click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
+@click.option("--matrix", multiple=True, metavar="A=B,C", help="Measure every combination, as mcs=off,on timer=rdtime.")
+@click.option("--kbench", callback=_kbench, metavar="I,D,G,S", help="KBench's case and its own table, as 30,1,5,30.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/TIME-TARGET]")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON instead of the table.")
 def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
-    cpu: int | None, clock: str, seed: int | None, watchdog: int, output: Path | None, as_json: bool,
+    cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
+    image: Path | None, machine: str | None, matrix: tuple[str, ...], kbench: list[int] | None, output: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
 
@@ -56,31 +82,61 @@ def command(
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
     """
-    from cyclometer.targets.linux import Settings
+    from cyclometer.record.schema import Flow
+    from cyclometer.targets.common import Request
 
-    if target != "linux":
-        raise UsageError(f"there is no target {target!r}; `cyclometer list` names those there are")
-    chosen = {"runs": 5, "rounds": 3, "budget_s": 60.0} | (_QUICK if quick else {})
-    chosen |= {k: v for k, v in {"runs": runs, "budget_s": budget}.items() if v is not None}
-    settings = Settings(
-        runs=int(chosen["runs"]), rounds=int(chosen["rounds"]), budget_s=chosen["budget_s"], only=only or ("*",),
-        method=method, cpu=cpu, clock=clock, seed=time.time_ns() % 2**31 if seed is None else seed, watchdog_s=watchdog,
+    request = Request(
+        only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
+        budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
+        flow=Flow(*kbench) if kbench else None, image=image, machine=machine,
     )  # fmt: skip
-    measured = _measure(settings)
-    stored = _store(measured, output or _default_path(target))
-    _print(stored, as_json)
+    for chosen, path in _product(request, matrix, output or _default_path(target)):
+        _run_one(target, chosen, path, as_json, kbench is not None)
+
+
+def _kbench_circle(config: dict[str, str]) -> str:
+    """KBench's own case: a thread signals one of higher priority, both in one space."""
+    variant = "k_to_k" if config.get("userspace") == "off" else "u_to_u.same"
+    return f"notification.round_trip.low_to_high.{variant}"
+
+
+def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tuple[Request, Path]]:
+    """One request and bundle per combination of the matrix; the request itself where there is none."""
+    axes = [axis.partition("=") for word in matrix for axis in word.split()]
+    if any(not values for _, _, values in axes):
+        raise UsageError("--matrix takes option=value,value; write it as --matrix mcs=off,on")
+    if not axes:
+        return [(request, path)]
+    found = []
+    for values in itertools.product(*(values.split(",") for _, _, values in axes)):
+        config = {name: value for (name, _, _), value in zip(axes, values, strict=True)}
+        words = "_".join(f"{name}-{value}" for name, value in config.items())
+        found.append((replace(request, config={**request.config, **config}), path / words))
+    return found
+
+
+def _run_one(target: str, request: Request, path: Path, as_json: bool, kbench: bool) -> None:
+    measured = _measure(target, request)
+    stored = _store(measured, path)
+    if kbench:
+        _print_kbench(stored)
+    else:
+        _print(stored, as_json)
     click.echo(f"stored in {stored.path}", err=True)
     if measured.interrupted:
         click.echo("cyclometer: interrupted; the bundle holds what was measured until then", err=True)
         sys.exit(FAILED)
 
 
-def _measure(settings: Settings) -> Measured:
+def _measure(target: str, request: Request) -> Measured:
     from cyclometer import environment
-    from cyclometer.targets.linux import LinuxTarget, Progress
+    from cyclometer.targets import registry
+    from cyclometer.targets.common import Progress
 
+    one = registry.target(target)
     with _Display() as display:
-        return LinuxTarget().measure(settings, environment.collect(), Progress(display.show))
+        measured: Measured = one.measure(request, environment.collect(), Progress(display.show))
+    return measured
 
 
 def _store(measured: Measured, path: Path) -> Bundle:
@@ -101,6 +157,12 @@ def _print(bundle: Bundle, as_json: bool) -> None:
         click.echo(json.dumps(table.as_json(bundle), indent=1))
     else:
         table.show(bundle)
+
+
+def _print_kbench(bundle: Bundle) -> None:
+    from cyclometer.report.export import kbench, request
+
+    click.echo(kbench.export(request.make(bundle)), nl=False)
 
 
 class _Display(AbstractContextManager["_Display"]):

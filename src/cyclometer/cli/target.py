@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import rich_click as click
 
 
@@ -15,13 +17,14 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("name", type=click.Choice(["linux"]))
-def build(name: str) -> None:
-    """Compile the harness of target NAME and print where it is.
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print the paths as JSON.")
+def build(name: str, as_json: bool) -> None:
+    """Compile what target NAME needs and print where it is.
 
     Example: cyclometer target build linux
     """
-    from cyclometer.targets import build as builder
+    from cyclometer.targets import registry
 
-    del name  # one buildable target so far, already checked
-    click.echo(builder.harness())
+    paths = [str(path) for path in registry.target(name).build()]
+    click.echo(json.dumps({"target": name, "built": paths}) if as_json else "\n".join(paths))

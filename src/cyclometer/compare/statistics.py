@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from ..estimate.interval import FloatArray, Interval, samples, student
 
@@ -66,11 +66,12 @@ class Decision:
     more_runs: int | None
 
 
-def change(before: ArrayLike, after: ArrayLike, level: float = 0.95) -> Change:
+def change(before: ArrayLike, after: ArrayLike, level: float = 0.95, resolution: float = 0.0) -> Change:
     """Welch's comparison of the mean log of the run-level estimates of the two sides.
 
     Args:
         before, after: one estimate a run, shapes (R1,) and (R2,), positive and in one unit.
+        resolution: step to which the estimates are rounded, in their unit; runs cannot spread less than that.
 
     Raises:
         ValueError: a side without runs, or an estimate that is not positive, which has no ratio.
@@ -79,7 +80,9 @@ def change(before: ArrayLike, after: ArrayLike, level: float = 0.95) -> Change:
     difference = float(logs[1].mean() - logs[0].mean())
     if min(side.size for side in logs) < 2:
         return Change(difference, math.inf, 0.0, Interval(-math.inf, math.inf, level), 1.0)
-    error, df = _welch([float(side.var(ddof=1)) for side in logs], [side.size for side in logs])
+    rounding = [resolution**2 / 12 * math.exp(-2 * float(side.mean())) for side in logs]
+    variances = [max(float(side.var(ddof=1)), floor) for side, floor in zip(logs, rounding, strict=True)]
+    error, df = _welch(variances, [side.size for side in logs])
     p = _two_sided(difference, error, df) if error else _by_relabelling(difference, logs[0].size, logs[1].size)
     return Change(difference, error, df, student(difference, error, df, level), p)
 
@@ -157,12 +160,12 @@ def plan(
     error = np.sqrt(parts.sum(axis=0))
     freedom = (parts**2 / np.stack([count + added - 1 for count in runs])).sum(axis=0)
     df = np.divide(error**4, freedom, out=np.full(added.size, sum(runs) - 2.0) + 2 * added, where=freedom > 0)
-    half_width = stats.t.isf((1 - level) / 2, df) * error
+    half_width = special.stdtrit(df, (1 + level) / 2) * error
     enough = np.flatnonzero(half_width < (edge - size if size < edge else size))
     if not enough.size:
         return None
     first = enough[0]
-    detectable = max(half_width[first], edge) + stats.t.ppf(POWER, df[first]) * error[first]
+    detectable = max(half_width[first], edge) + float(special.stdtrit(df[first], POWER)) * error[first]
     return Plan(int(added[first]), math.expm1(float(detectable)))
 
 
@@ -173,7 +176,7 @@ def equivalence_p(row: Change, margin: float = MARGIN) -> float:
     inside = math.log1p(margin) - abs(row.log_ratio)
     if not row.standard_error:
         return 0.0 if inside > 0 else 1.0
-    return float(stats.t.sf(inside / row.standard_error, row.df))
+    return float(special.stdtr(row.df, -inside / row.standard_error))
 
 
 def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tuple[float, Verdict]:
@@ -225,12 +228,14 @@ def _welch(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, flo
 
 
 def _two_sided(difference: float, error: float, df: float) -> float:
-    return float(2 * stats.t.sf(abs(difference) / error, df))
+    return 2 * float(special.stdtr(df, -abs(difference) / error))
 
 
 def _by_relabelling(difference: float, before: int, after: int) -> float:
-    """p where the runs of a side do not differ at all, as on a coarse clock: their spread is then below its steps, not
-    zero, and all that is left is how seldom chance would part the runs so well (Fisher's permutation test)."""
+    """p where the runs of a side do not differ at all, as on a coarse clock (Fisher's permutation test).
+
+    Their spread is then below the clock's steps, not zero: what is left is how seldom chance parts runs so well.
+    """
     return min(1.0, 2 / math.comb(before + after, before)) if difference else 1.0
 
 
@@ -238,7 +243,9 @@ def _minimum_detectable(row: Change, edge: float) -> float:
     """A change is found when it is significant and beyond the margin: its size must clear both, and then the power."""
     if not math.isfinite(row.standard_error):
         return math.inf
-    return math.expm1(max(row.log_interval.half_width, edge) + float(stats.t.ppf(POWER, row.df)) * row.standard_error)
+    return math.expm1(
+        max(row.log_interval.half_width, edge) + float(special.stdtrit(row.df, POWER)) * row.standard_error
+    )
 
 
 def _more_runs(row: Change, runs: tuple[int, int], edge: float) -> int | None:
@@ -256,5 +263,5 @@ def _more_runs(row: Change, runs: tuple[int, int], edge: float) -> int | None:
     now = 1 / runs[0] + 1 / runs[1]
     error = row.standard_error * np.sqrt((1 / (runs[0] + added) + 1 / (runs[1] + added)) / now)
     df = row.df * (runs[0] + runs[1] + 2 * added - 2) / (runs[0] + runs[1] - 2)
-    enough = np.flatnonzero(stats.t.isf((1 - row.log_interval.level) / 2, df) * error < target)
+    enough = np.flatnonzero(special.stdtrit(df, (1 + row.log_interval.level) / 2) * error < target)
     return int(added[enough[0]]) if enough.size else None

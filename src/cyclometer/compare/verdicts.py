@@ -115,26 +115,34 @@ def compare(before: Side, after: Side, options: Options | None = None, across: A
     return Comparison(tuple(finding or next(noisy) for finding in settled), options, (before, after))
 
 
+def compare_code(comparison: Comparison) -> int:
+    """0 where at least one row was compared; otherwise the exit code that says why none was."""
+    counts = comparison.counts()
+    if any(verdict in counts for verdict in (*DECIDED, "undecided")):
+        return errors.PASS
+    alone = any(verdict in counts for verdict in ("not comparable", "added", "removed"))
+    return errors.NOT_COMPARABLE if alone else errors.NOTHING
+
+
 def gate_code(comparison: Comparison) -> int:
     """The exit code of a gate: regression before failure, before what cannot be compared, before what is undecided.
 
-    A row that is gone cannot be compared any more. Rows that failed on both sides say nothing about the change.
+    A row that is gone cannot be compared any more. Rows that failed before as well say nothing about the change.
     """
     counts = comparison.counts()
-    new_failures = [f for verdict in ("failed", "invalid") for f in comparison.of(verdict) if _was_good(f)]
     if "regressed" in counts:
         return errors.REGRESSED
-    if new_failures:
+    if any(_newly_failed(f) for f in comparison.findings):
         return errors.FAILED
-    if not any(verdict in counts for verdict in (*DECIDED, "undecided")):
-        return errors.NOT_COMPARABLE if "not comparable" in counts else errors.NOTHING
-    if "not comparable" in counts or "removed" in counts:
-        return errors.NOT_COMPARABLE
+    if compare_code(comparison) or "not comparable" in counts or "removed" in counts:
+        return compare_code(comparison) or errors.NOT_COMPARABLE
     return errors.UNDECIDED if "undecided" in counts else errors.PASS
 
 
-def _was_good(finding: Finding) -> bool:
-    return finding.pair.before is not None and finding.pair.before.estimate.valid
+def _newly_failed(finding: Finding) -> bool:
+    before = finding.pair.before
+    after_is_bad = finding.pair.after is None or not finding.pair.after.estimate.valid
+    return finding.verdict in ("failed", "invalid") and after_is_bad and (before is None or before.estimate.valid)
 
 
 def _failures(side: Side) -> dict[str, str]:
@@ -205,7 +213,9 @@ def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:
 
 def _change(pair: Pair, level: float, typical: bool = False) -> Change:
     values = [[(r.typical if typical else r.quiet).value for r in e.runs] for e in _both(pair)]
-    return statistics.change(values[0], values[1], level)
+    # Whole numbers are counts of a clock: runs that agree to the digit are still known to no better than a half.
+    resolution = 1.0 if all(value.is_integer() for of_side in values for value in of_side) else 0.0
+    return statistics.change(values[0], values[1], level, resolution)
 
 
 def _judged(pair: Pair, change: Change, p: float, options: Options) -> Finding:

@@ -14,9 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import MeasurementFailed
-from .interval import Interval, samples
+from . import modes
+from .interval import FloatArray, Interval, samples
 from .order import quantile, quantile_interval
 
+MODE_VALLEY = 4.0
+"""Depth of the valley that parts two reported modes, in standard deviations: a unimodal sample shows a second mode in
+well under one case of a hundred."""
+MODE_SHARE = 0.01
+"""The least part of the passes that makes a reported mode."""
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 """The quantiles every direct estimate reports."""
 
@@ -46,12 +52,16 @@ class Quantile:
 
 @dataclass(frozen=True)
 class DirectEstimate:
-    """Corrected latencies of single passes, in the unit of the clock; min and max are those of the sample."""
+    """Corrected latencies of single passes, in the unit of the clock; min and max are those of the sample.
+
+    Modes are sought on a log scale and are none where a raw latency is zero or less.
+    """
 
     passes: int
     minimum: float
     maximum: float
     quantiles: tuple[Quantile, ...]
+    modes: tuple[modes.Mode, ...]
     overhead: Overhead
 
     @property
@@ -85,6 +95,7 @@ def estimate(passes: ArrayLike, overhead: Overhead | None = None, level: float =
             )
             for p in QUANTILES
         ),
+        modes=_modes(ordered, correction.value),
         overhead=correction,
     )
 
@@ -94,32 +105,34 @@ def measure_overhead(
 ) -> Overhead:
     """Judge the empty intervals measured beside the data.
 
-    The overhead is stable when the middle half of its samples, and the medians of its first and second half in time,
-    lie within `tolerance` of the median or within two steps of the clock, whichever is wider.
+    The overhead is stable when the middle half of its samples spans no more than `tolerance` of the median or two
+    steps of the clock, whichever is wider. An overhead that moves during the run spreads as well: the medians of its
+    two halves never lie farther apart than the middle half spans.
 
     Args:
-        empty: lengths of the empty interval in arrival order, shape (n,), n >= 8.
+        empty: lengths of the empty interval, shape (n,), n >= 8.
         resolution: smallest step of the clock.
     """
-    arrival = samples(empty, at_least=8, name="overhead")
-    ordered = np.sort(arrival)
+    ordered = np.sort(samples(empty, at_least=8, name="overhead"))
     median = quantile(ordered, 0.5)
     allowed = max(tolerance * abs(median), 2 * resolution)
     spread = quantile(ordered, 0.75) - quantile(ordered, 0.25)
-    first, second = np.array_split(arrival, 2)
-    drift = abs(quantile(np.sort(first), 0.5) - quantile(np.sort(second), 0.5))
     unstable = ""
     if spread > allowed:
         unstable = (
             f"The overhead is not stable: the middle half of its samples spans {spread:g} around {median:g} where "
             f"{allowed:g} is allowed; measure again on a quieter machine."
         )
-    elif drift > allowed:
-        unstable = (
-            f"The overhead is not stable: its median moved by {drift:g} around {median:g} during the run where "
-            f"{allowed:g} is allowed; measure again on a quieter machine."
-        )
     return Overhead(median, quantile_interval(ordered, 0.5, level), unstable)
+
+
+def _modes(ordered: FloatArray, overhead: float) -> tuple[modes.Mode, ...]:
+    found = modes.find(ordered, MODE_VALLEY) if ordered[0] > 0 else ()
+    return tuple(
+        modes.Mode(mode.position - overhead, mode.low - overhead, mode.high - overhead, mode.share)
+        for mode in found
+        if mode.share >= MODE_SHARE
+    )
 
 
 def _difference(value: float, raw: Interval, overhead: Overhead) -> Interval:

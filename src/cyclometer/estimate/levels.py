@@ -54,7 +54,8 @@ def combine(estimates: ArrayLike, within: Sequence[Interval] | None = None, leve
     Raises:
         ValueError: one run without its own interval, or lengths that differ.
     """
-    values = samples(estimates, name="estimates")
+    # Sorted, because the order of runs means nothing and must not reach the resampling.
+    values = np.sort(samples(estimates, name="estimates"))
     if within is not None and len(within) != values.size:
         raise ValueError(f"{values.size} runs came with {len(within)} intervals; pass one interval for each run.")
     own = None if within is None else _own_variance(within)

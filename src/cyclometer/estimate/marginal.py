@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from .interval import FloatArray, Interval, samples, student
 
@@ -149,7 +149,7 @@ def _lack_of_fit_p(groups: Groups) -> float | None:
     residual, leverage = _weighted_fit(design, groups.location, 1 / variance)
     T, k = float(np.sum(residual**2 / variance)), groups.N.size - 2
     D = float(np.sum((1 - leverage) ** 2 / df))
-    return float(stats.f.sf(T / (k + 2 * D - 6 * D / (k + 2)), k, k * (k + 2) / (3 * D)))
+    return float(special.fdtrc(k, k * (k + 2) / (3 * D), T / (k + 2 * D - 6 * D / (k + 2))))
 
 
 def _weighted_fit(design: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -176,5 +176,5 @@ def _quadratic_term(groups: Groups) -> tuple[float, float]:
         residual, _ = _weighted_fit(np.stack([np.ones_like(x), x, x**2], axis=1), groups.location, weight)
         df = x.size - 3
         error = float(np.sqrt(np.sum(weight * residual**2) / df / norm)) if df else np.inf
-    p = 2 * float(stats.t.sf(abs(coefficient) / error, df)) if 0 < error < np.inf else 1.0
+    p = 2 * float(special.stdtr(df, -abs(coefficient) / error)) if 0 < error < np.inf else 1.0
     return coefficient / scale**2, p

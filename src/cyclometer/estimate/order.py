@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
+from scipy import special
 
 from .interval import FloatArray, Interval
 
@@ -23,8 +23,14 @@ def quantile_interval(ordered: FloatArray, p: float, level: float) -> Interval:
     end is infinite: n samples say nothing about a quantile beyond their maximum.
     """
     n, tail = ordered.size, (1 - level) / 2
-    below = int(stats.binom.ppf(tail, n, p))
-    above = int(stats.binom.isf(tail, n, p)) + 1
+    below = _binomial_quantile(tail, n, p)
+    above = _binomial_quantile(1 - tail, n, p) + 1
     low = float(ordered[below - 1]) if below >= 1 else -math.inf
     high = float(ordered[above - 1]) if above <= n else math.inf
     return Interval(low, high, level)
+
+
+def _binomial_quantile(q: float, n: int, p: float) -> int:
+    """The smallest k with P(binomial(n, p) <= k) >= q."""
+    k = max(0, math.ceil(float(special.bdtrik(q, n, p))))
+    return k - 1 if k and special.bdtr(k - 1, n, p) >= q else k

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from .interval import FloatArray
 
@@ -81,5 +81,5 @@ def _runs(fewest: int) -> FloatArray:
 
 def _critical(runs: FloatArray, level: float) -> FloatArray:
     """Student's t of runs - 1 degrees, infinite for a single run: it has no interval over runs."""
-    t: FloatArray = np.where(runs > 1, stats.t.ppf((1 + level) / 2, np.maximum(runs - 1, 1)), math.inf)
+    t: FloatArray = np.where(runs > 1, special.stdtrit(np.maximum(runs - 1, 1), (1 + level) / 2), math.inf)
     return t

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from cyclometer.estimate.interval import Interval
 from cyclometer.units import to_ns
 
 FloatArray = NDArray[np.float64]
+_EXACT_DIGITS = 9  # what the division leaves behind a count that is exact
 _MIN_STEADY = 20  # tests of a run from which its course can be judged
 _MIN_RUNS = 3  # from which the variance between runs can be told
 _MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
@@ -87,8 +88,12 @@ class Estimate:
         return None if self.quiet is None else to_ns(self.quiet.value, self.clock.unit, self.clock.hz)
 
 
-def estimates(bundle: Bundle, level: float = 0.95) -> list[Estimate]:
-    """One estimate per circle, configuration and clock, in the bundle's order. Proofs and passes join their circle."""
+def estimates(bundle: Bundle, level: float = 0.95, course: bool = True) -> list[Estimate]:
+    """One estimate per circle, configuration and clock, in the bundle's order. Proofs and passes join their circle.
+
+    Without `course` nothing is said about how the runs went over their time (steadiness, sigma_P), which takes as long
+    as all the rest.
+    """
     found = []
     printed: dict[int, list[Summary]] = {}
     for one in bundle.identity.summaries:
@@ -98,14 +103,15 @@ def estimates(bundle: Bundle, level: float = 0.95) -> list[Estimate]:
         if main is not None and main in printed and not len(picked(bundle.samples, main)):
             found.append(_reported(bundle, main, printed[main], level))
         elif main is not None:
-            found.append(_estimate(bundle, main, members, level))
+            found.append(_estimate(bundle, main, members, level, course))
     return found
 
 
 def picked(samples: Samples, row: int, kind: int = 0, untagged: bool = False) -> NDArray[np.intp]:
     """Indices of a row's samples in arrival order; `kind` 1 are the empty readings."""
-    mask = (samples.row == row) & (samples.kind == kind)
-    return np.flatnonzero(mask & (samples.tags == 0) if untagged else mask)
+    of_row = samples.of_row(row)
+    mask: NDArray[np.bool_] = samples.kind[of_row] == kind
+    return of_row[mask & (samples.tags[of_row] == 0)] if untagged else of_row[mask]
 
 
 def _circles(rows: Sequence[Row]) -> list[list[int]]:
@@ -132,14 +138,14 @@ def _main(rows: Sequence[Row], members: Sequence[int]) -> int | None:
     return None
 
 
-def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -> Estimate:
+def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float, course: bool) -> Estimate:
     row, samples = bundle.identity.rows[main], bundle.samples
     everything = picked(samples, main)
     good = everything[samples.tags[everything] == 0]
     broken = _invalid(bundle, members)
     reason = broken or _failed(bundle.identity.problems, row.contract.key)
     method = _accumulated if row.method == "accumulated" else _direct
-    parts = method(samples, good, level) if len(good) and row.method != "proof" else _Parts()
+    parts = method(samples, good, level, row.clock.exact) if len(good) and row.method != "proof" else _Parts()
     if parts.quiet is None and not reason:
         reason = parts.why or "no test counts: all were set aside"
     return Estimate(
@@ -148,7 +154,7 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float) -
         set_aside=_set_aside(samples, everything), valid=not reason, reason=reason, fixed_cost=parts.fixed_cost,
         tails=parts.tails, cold=_cold(bundle, members), unproven=_unproven(bundle, members),
         failed=bool(reason) and not broken, flow=row.flow, row=main,
-        **_steadiness(samples, good, row.method),
+        **(_steadiness(samples, good, row.method) if course else {}),
     )  # fmt: skip
 
 
@@ -177,13 +183,29 @@ class _Parts:
     why: str = ""
 
 
-def _accumulated(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
+def _accumulated(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
     """Marginal latency: each test's A minus the fixed cost, over its turns (design 6.2), by regime and run."""
     A, N, run = samples.value[good], samples.turns[good].astype(np.float64), samples.run[good]
     fit = _fixed_cost(A, N, run, level)
+    if exact and fit is not None:
+        fit = _exact_fit(fit)
     fixed = fit.c if fit is not None and np.all(fit.c < A) else 0.0
     runs = _by_run(run, (A - fixed) / N, level)
     return _combined(runs, level, fit)
+
+
+def _exact_fit(fit: marginal.MarginalFit) -> marginal.MarginalFit:
+    """The same line without what floating point left on it."""
+    b, c = round(fit.b, _EXACT_DIGITS), round(fit.c, _EXACT_DIGITS)
+    half_b, half_c = round(fit.b_interval.half_width, _EXACT_DIGITS), round(fit.c_interval.half_width, _EXACT_DIGITS)
+    level = fit.b_interval.level
+    return replace(
+        fit,
+        b=b,
+        c=c,
+        b_interval=Interval(b - half_b, b + half_b, level),
+        c_interval=Interval(c - half_c, c + half_c, level),
+    )
 
 
 def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float) -> marginal.MarginalFit | None:
@@ -196,7 +218,7 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     sizes, runs = np.unique(N), np.unique(run)
     if sizes.size < 2 or np.any(A <= 0):
         return None
-    quiet = [_quiet_of_runs(A[size == N], run[size == N], level) for size in sizes]
+    quiet = [_quiet_of_runs(A[size == N], run[size == N]) for size in sizes]
     location = np.array([np.median(values) for values in quiet])
     mad = np.array([np.median(np.abs(values - middle)) for values, middle in zip(quiet, location, strict=True)])
     if runs.size < _MIN_RUNS:
@@ -206,9 +228,9 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
 
 
-def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32], level: float) -> FloatArray:
+def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32]) -> FloatArray:
     """Each run's quiet accumulated latency at one size."""
-    return np.array([regimes.estimate(A[run == number], level).quiet.value for number in np.unique(run)])
+    return np.array([regimes.quiet(A[run == number]) for number in np.unique(run)])
 
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:
@@ -229,19 +251,26 @@ def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.Margina
     return _Parts(quiet, typical, runs, fit)
 
 
-def _direct(samples: Samples, good: NDArray[np.intp], level: float) -> _Parts:
+def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
     """Single turns: quantiles over all runs, and the run medians as the estimate; the overhead subtracted here."""
-    empty = picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)
+    del exact  # differences of single readings carry no rounding
+    empty = samples.value[picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)]
     overhead = None
     try:
         if len(empty) >= _MIN_OVERHEAD:
-            overhead = direct.measure_overhead(samples.value[empty], level)
+            overhead = direct.measure_overhead(empty, level, resolution=_clock_step(empty))
         tails = direct.estimate(samples.value[good], overhead, level)
         runs = tuple(_direct_run(samples, good, int(n), overhead, level) for n in np.unique(samples.run[good]))
     except MeasurementFailed as refusal:
         return _Parts(why=str(refusal))
     values = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
     return _Parts(values, values, runs, tails=tails)
+
+
+def _clock_step(values: FloatArray) -> float:
+    """The smallest difference between two readings: some clocks advance by many units at once."""
+    gaps = np.diff(np.unique(values))
+    return float(gaps.min()) if gaps.size else 1.0
 
 
 def _direct_run(
@@ -302,7 +331,8 @@ def _invalid(bundle: Bundle, members: Sequence[int]) -> str:
         for counter, per_turn in row.contract.expect.items():
             if counter not in samples.counters:
                 continue
-            off = wrong[samples.counters[counter][wrong] != per_turn * samples.turns[wrong]]
+            counts = samples.counters[counter][wrong]
+            off = wrong[(counts != MISSING) & (counts != per_turn * samples.turns[wrong])]
             if len(off):
                 seen, turns = int(samples.counters[counter][off[0]]), int(samples.turns[off[0]])
                 what = f"{counter}: expected {per_turn * turns} in {turns} turns, seen {seen}"

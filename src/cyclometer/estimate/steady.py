@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from .interval import FloatArray, samples
 
@@ -123,7 +123,7 @@ def ljung_box(correlation: FloatArray, n: int) -> float:
     """p-value of Ljung and Box (1978) over min(10, n // 5) lags."""
     lags = np.arange(1, min(10, n // 5) + 1)
     Q = n * (n + 2) * np.sum(correlation[lags] ** 2 / (n - lags))
-    return float(stats.chi2.sf(Q, lags.size))
+    return float(special.chdtrc(lags.size, Q))
 
 
 def effective_size(correlation: FloatArray, n: int) -> float:
@@ -155,8 +155,17 @@ def variance_growth(A: ArrayLike, N: ArrayLike) -> VarianceGrowth | None:
     lever = weight * (log_size - np.average(log_size, weights=weight))
     return VarianceGrowth(
         exponent=float(lever @ log_variance / (lever @ log_size)),
-        p=float(stats.levene(*scaled, center="median").pvalue),
+        p=_equal_spread_p([np.abs(group) for group in scaled]),
     )
+
+
+def _equal_spread_p(deviations: list[FloatArray]) -> float:
+    """Brown and Forsythe (1974): analysis of variance of the absolute deviations from each group's median."""
+    k, n = len(deviations), sum(group.size for group in deviations)
+    grand = sum(group.sum() for group in deviations) / n
+    between = sum(group.size * (group.mean() - grand) ** 2 for group in deviations)
+    within = sum(np.sum((group - group.mean()) ** 2) for group in deviations)
+    return float(special.fdtrc(k - 1, n - k, between / (k - 1) / (within / (n - k)))) if within else 1.0
 
 
 def segment(series: FloatArray) -> tuple[Segment, ...]:
@@ -190,11 +199,12 @@ def _optimal_bounds(points: FloatArray, penalty: float) -> list[tuple[int, int]]
     total, squares = np.r_[0.0, np.cumsum(points)], np.r_[0.0, np.cumsum(points**2)]
     best, previous = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.intp)
     best[0] = 0.0
+    ends, first = np.arange(n + 1)[:, None], np.arange(n + 1)
+    # Of the segment [first, end); those that are too short are never looked at.
+    cost = squares[ends] - squares[first] - (total[ends] - total[first]) ** 2 / np.maximum(ends - first, 1)
     for end in range(SHORTEST, n + 1):
-        first = np.arange(end - SHORTEST + 1)
-        cost = squares[end] - squares[first] - (total[end] - total[first]) ** 2 / (end - first)
-        candidate = best[first] + cost + penalty
-        previous[end] = np.argmin(candidate)
+        candidate = best[: end - SHORTEST + 1] + cost[end, : end - SHORTEST + 1] + penalty
+        previous[end] = candidate.argmin()
         best[end] = candidate[previous[end]]
     bounds, end = [], n
     while end:

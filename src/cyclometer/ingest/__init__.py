@@ -14,7 +14,8 @@ from typing import Protocol, cast
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import BadFile, UsageError
-from cyclometer.ingest.parsed import Parsed, Settings, assemble
+from cyclometer.ingest.assemble import assemble
+from cyclometer.ingest.parsed import Parsed, Settings
 from cyclometer.ingest.reading import HEAD_BYTES, MAX_FILE_BYTES, Foreign, read
 
 __all__ = ["Format", "Settings", "detect", "formats", "ingest"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a parser gives back, the settings it gets, and how parsed files become one bundle.
+"""What a parser gives back, and the settings it gets.
 
 A parser module has NAME, DESCRIPTION, `detect(head: bytes, filename: str) -> int` (0: not mine, 100: certain) and
 `parse(foreign: Foreign, settings: Settings) -> Parsed`. It fills a `Collector` and returns what its `finish` gives.
@@ -7,38 +7,32 @@ A parser module has NAME, DESCRIPTION, `detect(head: bytes, filename: str) -> in
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.bundle.model import (
-    SCHEMA,
-    Bundle,
     Clock,
     Contract,
     Flow,
-    Identity,
     Problem,
     Row,
-    Samples,
     Source,
     Summary,
-    no_samples,
 )
-from cyclometer.errors import BadFile, NothingMeasured, UsageError
+from cyclometer.errors import BadFile, UsageError
 from cyclometer.ingest.reading import Foreign
 from cyclometer.units import UNITS
 
 MAX_FIGURES = 200_000
 MAX_PROBLEMS = 1_000
 MAX_VALUES = 5_000_000  # raw values a file may list
+MAX_TEXT_CHARS = 500  # of any name, title or note
 
 SETTINGS = {
     "hz": "rate of the clock, for example 120e6",
@@ -94,7 +88,8 @@ class Settings:
 class Figure:
     """One circle's outcome in one run: statistics as printed, raw values, or both.
 
-    `values` are whole tests, shape (n,); `turns` and `groups` are one number or one a value.
+    The summary's row, run, visit and source are filled when files are put together. `values` are whole tests,
+    shape (n,); `turns` and `groups` are one number or one a value. Figures of one row share the row.
     """
 
     row: Row
@@ -134,6 +129,7 @@ class Collector:
     listed_values: int = 0
     runs: dict[int, dict[str, str]] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
+    rows: dict[tuple[Any, ...], tuple[Row, object]] = field(default_factory=dict)
 
     def figure(
         self,
@@ -156,12 +152,15 @@ class Collector:
         """Add one figure; BadFile if the file holds more than can be a result."""
         if len(self.figures) >= MAX_FIGURES:
             raise BadFile(f"{self.foreign.name} holds more than {MAX_FIGURES} figures; split it")
-        source = Source(self.foreign.name, line, name[:200])
-        options = dict(configuration or {}) | self.settings.configuration()
-        row = Row(contract, clock, method, options, flow, better, source)
-        if summary is not None:
-            summary = msgspec.structs.replace(summary, run=run, visit=visit, source=source)
-        self.figures.append(Figure(row, run, visit, summary, values, turns, groups))
+        known = (id(contract), id(clock), id(flow), method, better, line, name, *(configuration or {}).items())
+        if known not in self.rows:
+            source = Source(self.foreign.name, line, name)
+            options = dict(configuration or {}) | self.settings.configuration()
+            row = printable(Row(contract, clock, method, options, flow, better, source))
+            self.rows[known] = row, (contract, clock, flow)  # kept alive, so that no other can get their ids
+        if summary is not None and summary.note:
+            summary = printable(summary)
+        self.figures.append(Figure(self.rows[known][0], run, visit, summary, values, turns, groups))
 
     def count_values(self, count: int) -> None:
         """Say that this many more raw values are kept; BadFile over MAX_VALUES."""
@@ -175,7 +174,7 @@ class Collector:
             self.unlisted += 1
             return
         where = f"{self.foreign.name} line {line}" if line else self.foreign.name
-        self.problems.append(Problem(what, where, kind))
+        self.problems.append(printable(Problem(what, where, kind)))
 
     def unread(self, text: str, line: int) -> None:
         """A line that looks like data and was not understood."""
@@ -193,13 +192,36 @@ class Collector:
         if self.unlisted:
             problems += (Problem(f"{self.unlisted} more like these are not listed", self.foreign.name, "note"),)
         runs = tuple(self.runs.get(run, {}) for run in range(max((f.run + 1 for f in self.figures), default=1)))
-        return Parsed(
-            tool, tuple(self.figures), problems, self.settings.text("board", target), self.environment, runs, title
-        )
+        board = printable(self.settings.text("board", target))
+        about = printable(self.environment)
+        return Parsed(tool, tuple(self.figures), problems, board, about, printable(runs), printable(title))
+
+
+_T = TypeVar("_T")
+
+
+def printable(value: _T) -> _T:
+    """The same with control characters, lone surrogates and the like in all texts made visible, and texts cut.
+
+    A foreign file must not be able to write escape sequences to a terminal or break what is stored.
+    """
+    if isinstance(value, str):
+        clean = value if value.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in value)
+        return cast(_T, clean[:MAX_TEXT_CHARS])
+    if isinstance(value, msgspec.Struct):
+        fields = {name: printable(getattr(value, name)) for name in value.__struct_fields__}
+        return cast(_T, type(value)(**fields))
+    if isinstance(value, dict):
+        return cast(_T, {printable(k): printable(v) for k, v in value.items()})
+    if isinstance(value, list | tuple):
+        return cast(_T, type(value)(printable(item) for item in value))
+    return value
 
 
 def number(value: object) -> float | None:
     """A finite float from a JSON value or a printed figure such as `1,234.5`; None for anything else."""
+    if type(value) is float:
+        return value if math.isfinite(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, str):
@@ -224,117 +246,3 @@ def slug(text: str) -> str:
     """A free name as one part of a key: lower case, words joined by `_`."""
     words = "".join(c if c.isascii() and c.isalnum() else " " for c in text.lower()).split()
     return "_".join(words)[:80] or "unnamed"
-
-
-def assemble(files: Iterable[tuple[Foreign, Parsed]], settings: Settings) -> tuple[Bundle, dict[str, bytes]]:
-    """One bundle of all files, and the raw files to keep in it: name in the bundle -> bytes.
-
-    Files of one tool are runs of the same rows, in the order given. Rows are the same when contract, clock, method,
-    configuration and flow are.
-    """
-    rows: dict[bytes, tuple[int, Row]] = {}
-    summaries: list[Summary] = []
-    parts: list[tuple[int, int, Figure]] = []
-    problems: list[Problem] = []
-    notes: list[dict[str, Any]] = []
-    raw: dict[str, bytes] = {}
-    next_run: dict[str, int] = {}
-    targets: dict[str, str] = {}
-    titles: dict[str, None] = {}
-    for foreign, parsed in files:
-        name = _fresh_name(foreign.name, raw)
-        raw[f"raw/{name}"] = foreign.data
-        first = next_run.get(parsed.tool, 0)
-        next_run[parsed.tool] = first + len(parsed.runs)
-        notes.append(
-            {"file": name, "tool": parsed.tool, "first_run": first, "runs": list(parsed.runs)} | parsed.environment
-        )
-        problems += parsed.problems
-        if parsed.target:
-            targets.setdefault(parsed.target, name)
-        titles[parsed.title] = None
-        for figure in parsed.figures:
-            row = _keep_source(figure.row, foreign.name, name)
-            index = rows.setdefault(_row_identity(row), (len(rows), row))[0]
-            if figure.summary is not None:
-                run = first + figure.run if figure.run >= 0 else -1
-                source = row.source if figure.summary.source else None
-                summaries.append(msgspec.structs.replace(figure.summary, row=index, run=run, source=source))
-            if len(figure.values):
-                parts.append((index, first + figure.run, figure))
-    if not rows:
-        raise NothingMeasured("no file holds a result; give at least one")
-    if len(targets) > 1:
-        (one, file), (other, other_file) = list(targets.items())[:2]
-        raise UsageError(f"{file} is of {one} and {other_file} of {other}; make a bundle of each, or --set board=NAME")
-    identity = Identity(
-        schema=SCHEMA,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        target=next(iter(targets), "unknown"),
-        rows=tuple(row for _, row in rows.values()),
-        summaries=tuple(summaries),
-        problems=tuple(problems),
-        environment={"ingested": notes, "settings": dict(settings.values)},
-        plan={"runs": max(next_run.values())},
-        title=settings.text("title", next(iter(titles)) if len(titles) == 1 else ""),
-        tool=" + ".join(next_run),
-        files={name: hashlib.sha256(data).hexdigest() for name, data in raw.items()},
-    )
-    return Bundle(identity, _samples(parts)), raw
-
-
-def _row_identity(row: Row) -> bytes:
-    return msgspec.json.encode(
-        (row.contract, row.clock, row.method, sorted(row.configuration.items()), row.flow, row.better)
-    )
-
-
-def _keep_source(row: Row, name: str, kept: str) -> Row:
-    if name == kept or row.source is None:
-        return row
-    return msgspec.structs.replace(row, source=msgspec.structs.replace(row.source, file=kept))
-
-
-def _fresh_name(name: str, taken: Mapping[str, bytes]) -> str:
-    """`name` as a plain file name that no kept file has: no separators, no leading dot, printable ASCII."""
-    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-+") else "_" for c in name)[-100:].lstrip("._-+")
-    safe = safe or "file"
-    stem, dot, suffix = safe.rpartition(".")
-    stem, ending = (stem, dot + suffix) if stem else (safe, "")
-    fresh, count = safe, 1
-    while f"raw/{fresh}" in taken:
-        count += 1
-        fresh = f"{stem}-{count}{ending}"
-    return fresh
-
-
-def _samples(parts: list[tuple[int, int, Figure]]) -> Samples:
-    """Figures' values behind each other, in order."""
-    if not parts:
-        return no_samples()
-    lengths = np.array([len(figure.values) for _, _, figure in parts])
-    total = int(lengths.sum())
-    starts = np.cumsum(lengths) - lengths
-
-    def spread(values: Iterable[int]) -> NDArray[np.int32]:
-        return np.repeat(np.fromiter(values, np.int32, len(parts)), lengths)
-
-    def joined(values: Iterable[int | NDArray[Any]], dtype: type) -> NDArray[Any]:
-        listed = list(values)
-        if all(isinstance(value, int) for value in listed):
-            return np.repeat(np.array(listed, dtype), lengths)
-        pairs = zip(listed, lengths, strict=True)
-        return np.concatenate([np.broadcast_to(np.asarray(value, dtype), (int(n),)) for value, n in pairs])
-
-    return Samples(
-        row=spread(row for row, _, _ in parts),
-        run=spread(run for _, run, _ in parts),
-        visit=spread(figure.visit for _, _, figure in parts),
-        group=joined((figure.groups for _, _, figure in parts), np.int32),
-        test=(np.arange(total) - np.repeat(starts, lengths)).astype(np.int32),
-        turns=joined((figure.turns for _, _, figure in parts), np.int64),
-        value=np.concatenate([figure.values for _, _, figure in parts]),
-        at=np.full(total, -1, np.int64),
-        tags=np.zeros(total, np.int32),
-        kind=np.zeros(total, np.int8),
-    )

@@ -115,6 +115,7 @@ def decode(name: str, data: bytes, encoding: str = "utf-8") -> Foreign:
 
 def _plain(text: str) -> str:
     """Without escape sequences; carriage returns before a line feed go, others become line feeds."""
+    text = text.replace("\r\n", "\n")
     if "\r" in text:
         text = re.sub(r"\r+\n?", "\n", text)
     return _ESCAPE.sub("", text) if "\x1b" in text else text

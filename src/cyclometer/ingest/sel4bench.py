@@ -26,7 +26,6 @@ NAME = "sel4bench"
 DESCRIPTION = "sel4bench results: JSON, or a console log that holds them"
 
 _BEGIN = "JSON OUTPUT"
-_MARKER = re.compile(r"(END )?JSON OUTPUT\s*")
 _BENCHMARK = re.compile(r'\{\s*"Benchmark"\s*:')
 _TARGET = re.compile(r"^(?:Platform Name\s*: *|Board: *)(\S[^\n]{0,80})$", re.M)
 _FILE_NAME = re.compile(
@@ -52,7 +51,8 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
     """Every block is a run; an iteration of the suite inside a block is a visit."""
     into = Collector(foreign, settings)
     configuration = file_configuration(foreign.name)
-    target = _TARGET.search(foreign.text)
+    boot_noise = foreign.text[: max(foreign.text.find(_BEGIN), 0)]
+    target = _TARGET.search(boot_noise)
     clock = board_clock(settings, configuration.get("platform", ""))
     blocks = list(_blocks(foreign, into))
     if not blocks:
@@ -95,19 +95,19 @@ def _blocks(foreign: Foreign, into: Collector) -> Iterator[tuple[int, list[Any]]
 
 def _spans(text: str, into: Collector) -> Iterator[tuple[int, int, int]]:
     """(line, start, end) of what stands between the markers, an unended block reaching to the next or to the end."""
-    line, counted, start = 1, 0, -1
-    for marker in [*_MARKER.finditer(text), None]:
-        is_end = marker is not None and marker[1] is not None
-        here = marker.start() if marker else len(text)
+    line, counted, start, at = 1, 0, -1, 0
+    while at >= 0:
+        at = text.find(_BEGIN, at)
+        here = len(text) if at < 0 else at
+        is_end = text.startswith("END ", max(here - 4, 0), here)
         if start >= 0 and text[start:here].strip():
             if not is_end:
                 into.problem("damaged", "the block has no END JSON OUTPUT; what came before it is used", line)
-            yield line, start, here
-        start = -1
-        if marker and not is_end:
-            start = marker.end()
-            line += text.count("\n", counted, start)
-            counted = start
+            yield line, start, here - 4 * is_end
+        if at >= 0:
+            at += len(_BEGIN)
+            start = -1 if is_end else at
+            line, counted = line + text.count("\n", counted, at), at
 
 
 def _decode_block(text: str, line: int, into: Collector) -> list[Any]:
@@ -254,7 +254,7 @@ def _raw(row: dict[str, Any], mean: float, name: str, into: Collector, line: int
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
         into.problem("unread", f"the raw results of a row of {name[:80]!r} are not all numbers", line)
         return NO_VALUES
-    return NO_VALUES if mean != 0 and not values.any() else values
+    return NO_VALUES if mean != 0 and values[0] == 0 and not values.any() else values
 
 
 @lru_cache(maxsize=256)

@@ -17,7 +17,8 @@ from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.units import to_ns
 
-_WIDE = 160  # columns that the whole table takes
+_WIDE = 160  # columns from which the whole table is shown
+_UNBOUNDED = 1000  # a file or a pipe has no edge
 
 
 def show(bundle: Bundle) -> None:
@@ -25,7 +26,7 @@ def show(bundle: Bundle) -> None:
     found = estimates(bundle)
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = _WIDE
+        console.width = _UNBOUNDED
     console.print(_title(bundle, found), soft_wrap=True)
     console.print(table(found, wide=console.width >= _WIDE))
     for line in footnotes(bundle, found):
@@ -39,7 +40,7 @@ def table(found: list[Estimate], wide: bool = True) -> Table:
     for name, left, narrow in _COLUMNS:
         if wide or narrow:
             header = f"quiet [{unit}]" if name == "quiet" else name
-            result.add_column(header, justify="left" if left else "right", no_wrap=not left, overflow="fold")
+            result.add_column(header, justify="left" if left else "right", no_wrap=True)
     for estimate in found:
         cells = _cells(estimate)
         chosen = [cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=False) if wide or narrow]
@@ -159,6 +160,7 @@ def row_json(e: Estimate) -> dict[str, Any]:
     return {
         "key": e.contract.key,
         "configuration": e.configuration,
+        "params": e.contract.params,
         "method": e.method,
         "unit": e.clock.unit,
         "estimate": e.quiet and e.quiet.value,

@@ -44,7 +44,7 @@ def harness(extra_flags: Sequence[str] = ()) -> Path:
     parts = [*root.glob("core/*.[cSh]"), *root.glob("linux/*.[ch]"), *root.glob("linux/circles/*.[ch]")]
     parts.sort()
     flags = (*CFLAGS, *extra_flags)
-    target = cache() / _content(root, parts, (_version(cc), *flags)) / "cyclometer-linux"
+    target = cache() / content(root, parts, (_version(cc), *flags)) / "cyclometer-linux"
     if not target.exists():
         compile_into(target, cc, flags, [p for p in parts if p.suffix in (".c", ".S")])
     return target
@@ -63,7 +63,13 @@ def compile_into(target: Path, cc: str, flags: Sequence[str], units: Sequence[Pa
         draft.rename(target)
 
 
-def _content(root: Path, parts: Sequence[Path], words: Sequence[str]) -> str:
+def cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def content(root: Path, parts: Sequence[Path], words: Sequence[str]) -> str:
+    """A name for what is compiled: a hash over `words` and the names and bytes of `parts`."""
     total = hashlib.sha256("\0".join(words).encode())
     for part in parts:
         total.update(part.relative_to(root).as_posix().encode() + b"\0" + part.read_bytes())

@@ -1,72 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Linux this program runs on, as a target: calibrates, proves and measures its circles."""
+"""The Linux this program runs on, as a target."""
 
 from __future__ import annotations
 
 import fnmatch
 import os
-import random
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
-from cyclometer.bundle.model import Bundle, Clock, Contract, Problem
-from cyclometer.errors import NothingMeasured, UsageError
-from cyclometer.record.schema import Circle, Flow, Group, Hello, Record
+from cyclometer.bundle.model import Clock, Contract, Problem
+from cyclometer.doctor.checks import examine
+from cyclometer.doctor.observe import observe
+from cyclometer.errors import UsageError
+from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build, harness, plan
-from cyclometer.targets.harness import Harness, Visit
-from cyclometer.targets.plan import Cost
-from cyclometer.units import NS_PER_S
+from cyclometer.targets.common import Measured, Progress, Request
+from cyclometer.targets.visits import Measurement, Settings
 
-PROOF_RUN = 0  # the proof is a run of its own; timed runs count from 1, and the first one calibrates
-_FIRST_RUN = 1
-_PROOF_FLOW = Flow(initial=8, delta=0, groups=1, tests=5)
-_PASSES_S = 12e-3  # one eviction and ten passes
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to measure; `budget_s` is the wish for the whole measurement."""
-
-    runs: int = 5
-    rounds: int = 3
-    budget_s: float = 60.0
-    only: tuple[str, ...] = ("*",)
-    method: str | None = None  # None: each circle's own
-    cpu: int | None = None  # None: the last one this process may use
-    clock: str = "native"
-    seed: int = 0
-    watchdog_s: int = 10
-
-    def options(self) -> list[str]:
-        """Options of the harness."""
-        cpu = [] if self.cpu is None else ["--cpu", str(self.cpu)]
-        return ["--clock", self.clock, *cpu]
-
-
-@dataclass
-class Progress:
-    """What a display may show; called between visits only."""
-
-    visits: Callable[[int, int, str], None] = lambda *_: None  # visits done, of how many, the next one's circle
-
-
-@dataclass
-class Measured:
-    """What a measurement yields: the bundle, not yet stored, and every run's console."""
-
-    bundle: Bundle
-    consoles: dict[str, bytes]
-    interrupted: bool = False
-
-
-@dataclass
-class _State:
-    assembler: Assembler
-    harnesses: dict[int, Harness] = field(default_factory=dict)
-    order: list[dict[str, Any]] = field(default_factory=list)
+_QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
 
 
 class LinuxTarget:
@@ -75,30 +29,76 @@ class LinuxTarget:
     name = "linux"
     description = "the Linux this command runs on, by its own clock"
 
-    def circles(self, settings: Settings | None = None) -> tuple[Clock, list[Contract]]:
-        """The clock and all contracts of the harness."""
-        records = harness.list_circles(build.harness(), (settings or Settings()).options())
-        clock = next(record.clock for record in records if isinstance(record, Hello))
-        return clock, [record.contract for record in records if isinstance(record, Circle)]
+    def build(self) -> list[Path]:
+        """Compiles the harness if needed; the files made."""
+        return [build.harness()]
 
-    def measure(self, settings: Settings, environment: dict[str, Any], progress: Progress) -> Measured:
+    def missing(self) -> str:
+        """What this machine lacks for the target; the harness says the rest itself."""
+        return "" if os.uname().sysname == "Linux" else "target linux runs on Linux only"
+
+    def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        """The clock and all contracts of the harness; a Linux has no `config` to choose."""
+        Request(config=config or {}).refuse(self.name, "config")
+        return _circles(Settings(cpu=_last_cpu()))
+
+    def measure(self, request: Request, environment: dict[str, Any], progress: Progress) -> Measured:
         """Measures; Ctrl-C ends it early and keeps what there is."""
-        if settings.cpu is None:
-            settings = replace(settings, cpu=max(os.sched_getaffinity(0)))
-        clock, contracts = self.circles(settings)
+        request.refuse(self.name, "config", "flow", "image", "machine")
+        settings = _settings(request)
+        clock, contracts = _circles(settings)
         wanted = _choose(contracts, settings.only)
-        _leave_cpu(settings.cpu or 0)
-        state = _State(Assembler(self.name, environment))
-        measurement = _Measurement(settings, clock, wanted, progress, state)
+        _leave_cpu(settings.cpu)
+        assembler = Assembler(self.name, environment)
+        assembler.problems += _cautions(settings.cpu)
+        measurement = Measurement(settings, clock, wanted, progress, assembler)
         interrupted = False
         try:
             measurement.run()
         except KeyboardInterrupt:
             interrupted = True
-            state.assembler.problems.append(Problem("the measurement was interrupted; what it had is kept"))
+            assembler.problems.append(Problem("the measurement was interrupted; what it had is kept"))
         finally:
             measurement.close()
         return measurement.result(interrupted)
+
+
+_TOLD = ("RT throttling", "steal", "other load", "SCHED_FIFO")  # findings that bear on every latency of the run
+
+
+def _cautions(cpu: int) -> list[Problem]:
+    """What is amiss with the measured CPU, one sentence each, so that it stands beside the figures."""
+    found = [f for f in examine(observe(cpu)) if f.name in _TOLD and f.state in ("warn", "bad")]
+    cautions = [Problem(f"{f.found}; `cyclometer doctor` says what it costs", f.name, "environment") for f in found]
+    if os.cpu_count() == 1:
+        what = "this machine has one CPU, so the laboratory takes turns with the circles; measure where there are two"
+        cautions.append(Problem(what, "too few CPUs", "environment"))
+    return cautions
+
+
+def _settings(request: Request) -> Settings:
+    base = _QUICK if request.quick else Settings()
+    return Settings(
+        runs=request.runs or base.runs,
+        rounds=base.rounds,
+        budget_s=request.budget_s or base.budget_s,
+        only=request.only,
+        method=request.method,
+        cpu=_last_cpu() if request.cpu is None else request.cpu,
+        clock=request.clock or base.clock,
+        seed=time.time_ns() % 2**31 if request.seed is None else request.seed,
+        watchdog_s=request.watchdog_s or base.watchdog_s,
+    )
+
+
+def _last_cpu() -> int:
+    return max(os.sched_getaffinity(0))
+
+
+def _circles(settings: Settings) -> tuple[Clock, list[Contract]]:
+    records = harness.list_circles(build.harness(), settings.options())
+    clock = next(record.clock for record in records if isinstance(record, Hello))
+    return clock, [record.contract for record in records if isinstance(record, Circle)]
 
 
 def _choose(contracts: Sequence[Contract], only: Sequence[str]) -> list[Contract]:
@@ -113,140 +113,3 @@ def _leave_cpu(cpu: int) -> None:
     """Keeps this process, and the supervisors it starts, off the measured CPU where there is another."""
     if others := os.sched_getaffinity(0) - {cpu}:
         os.sched_setaffinity(0, others)
-
-
-class _Measurement:
-    """Calibrate, prove, then visit circles and runs in random order."""
-
-    def __init__(
-        self, settings: Settings, clock: Clock, contracts: Sequence[Contract], progress: Progress, state: _State
-    ):
-        self.settings, self.clock, self.progress, self.state = settings, clock, progress, state
-        self.program = build.harness()
-        self.contracts = {contract.key: contract for contract in contracts}
-        self.costs: dict[str, Cost] = {}
-        self.methods = {key: settings.method or _own_method(contract) for key, contract in self.contracts.items()}
-
-    def run(self) -> None:
-        started = time.monotonic()
-        self._prove()
-        self._calibrate_all()
-        left_s = self.settings.budget_s - (time.monotonic() - started)
-        self._visit_all(left_s)
-
-    def close(self) -> None:
-        """Ends every harness and takes what it still says."""
-        for run in self.state.harnesses:
-            self._finish(run)
-
-    def result(self, interrupted: bool) -> Measured:
-        assembler = self.state.assembler
-        if not assembler.values() and not interrupted:
-            raise NothingMeasured(self._why_nothing())
-        assembler.plan |= {"settings": asdict(self.settings), "order": self.state.order, "interrupted": interrupted}
-        assembler.plan["calibration"] = {key: asdict(cost) for key, cost in self.costs.items()}
-        consoles = {f"run-{run}": bytes(runner.console) for run, runner in self.state.harnesses.items()}
-        return Measured(assembler.bundle(), consoles, interrupted)
-
-    def _why_nothing(self) -> str:
-        reasons = [f"{p.where}: {p.what}" for p in self.state.assembler.problems]
-        return "nothing was measured" + (f" ({reasons[0]})" if reasons else "; see the console")
-
-    def _harness(self, run: int, extra: Sequence[str] = ()) -> Harness:
-        if run not in self.state.harnesses:
-            options = [*self.settings.options(), *extra]
-            self.state.harnesses[run] = Harness(self.program, run, options, self.settings.watchdog_s)
-        return self.state.harnesses[run]
-
-    def _finish(self, run: int) -> None:
-        runner = self.state.harnesses[run]
-        if runner.open:
-            self._take(run, runner.finish())
-            self.state.assembler.add_damage(run, runner.decoder.damage)
-
-    def _take(self, run: int, records: Iterable[Record]) -> None:
-        self.state.assembler.add(run, records)
-
-    def _visit(self, run: int, key: str, method: str, flow: Flow) -> tuple[list[Record], float]:
-        """One visit, unless the run's harness is gone; returns its records and the seconds it took."""
-        runner = self._harness(run)
-        if not runner.alive:
-            return [], 0.0
-        started = time.monotonic()
-        records = runner.visit(Visit(run, key, method, flow))
-        took_s = time.monotonic() - started
-        if not runner.alive:
-            what = f"the harness ended during {key} (status {runner.status}); its earlier visits are kept"
-            self.state.assembler.problems.append(Problem(what, f"run {run}", "failed"))
-        harness.pause_for_throttling(took_s)
-        return records, took_s
-
-    def _prove(self) -> None:
-        """Checks each contract with the expensive counters, in a run that ends before anything is timed."""
-        self._harness(PROOF_RUN, ["--proof"])
-        for done, key in enumerate(self.contracts):
-            self.progress.visits(done, len(self.contracts), f"proof of {key}")
-            self._take(PROOF_RUN, self._visit(PROOF_RUN, key, "proof", _PROOF_FLOW)[0])
-        self._finish(PROOF_RUN)
-
-    def _calibrate_all(self) -> None:
-        for done, key in enumerate(self.contracts):
-            self.progress.visits(done, len(self.contracts), f"calibration of {key}")
-            if cost := self._calibrate(key):
-                self.costs[key] = cost
-
-    def _calibrate(self, key: str) -> Cost | None:
-        """Doubles the turns until a test fills a quarter of TEST_S. None where the circle cannot run."""
-        turns, overhead_s = 4, 0.0
-        while True:
-            records, took_s = self._visit(_FIRST_RUN, key, "accumulated", Flow(turns, 0, 1, 3))
-            group = next((r for r in records if isinstance(r, Group)), None)
-            self._take(_FIRST_RUN, [r for r in records if not isinstance(r, Group | Circle)])
-            if group is None:
-                return None
-            best_s = min(group.values) / self._hz()
-            overhead_s = max(took_s - 3 * best_s, 1e-3)
-            if best_s >= plan.TEST_S / 4 or turns >= 1 << 22:
-                return Cost(turn_s=max(best_s, 1e-12) / turns, visit_s=overhead_s)
-            turns = min(turns * max(2, int(plan.TEST_S / max(best_s, 1e-9))), 1 << 22)
-
-    def _hz(self) -> float:
-        return NS_PER_S if self.clock.unit == "ns" else self.clock.hz or NS_PER_S
-
-    def _visit_all(self, left_s: float) -> None:
-        s, rng = self.settings, random.Random(self.settings.seed)
-        keys = list(self.costs)
-        passes_s = s.runs * len(keys) * _PASSES_S
-        visit_s = plan.visit_s(left_s, self.costs, s.runs, s.rounds, passes_s)
-        order = plan.shuffled(keys, s.runs, s.rounds, rng)
-        for done, (number, run, key) in enumerate(order):
-            self.progress.visits(done, len(order), key)
-            if done % plan.REFERENCE_EVERY == 0:
-                self._visit_references(run)
-            if number == 0:
-                self._timed(run, key, "passes", plan.single_flow(plan.PASSES))
-            self._timed(run, key, self.methods[key], self._flow(key, visit_s))
-        self.progress.visits(len(order), len(order), "")
-
-    def _flow(self, key: str, visit_s: float) -> Flow:
-        cost, method = self.costs[key], self.methods[key]
-        if method == "passes":
-            return plan.single_flow(plan.PASSES)
-        flow = plan.accumulated_flow(cost, 1) if method == "accumulated" else plan.single_flow(1)
-        tests = plan.tests_within(flow, cost, visit_s)
-        return Flow(flow.initial, flow.delta, flow.groups, tests)
-
-    def _visit_references(self, run: int) -> None:
-        for key in plan.REFERENCES:
-            if key in self.costs:
-                self._timed(run, key, "accumulated", plan.reference_flow(self.costs[key]))
-
-    def _timed(self, run: int, key: str, method: str, flow: Flow) -> None:
-        records, _ = self._visit(run, key, method, flow)
-        self._take(run, records)
-        self.state.order.append({"run": run, "circle": key, "method": method})
-
-
-def _own_method(contract: Contract) -> str:
-    """Accumulated, unless the interval's ends lie apart so that turns cannot be joined."""
-    return "direct" if contract.interval.kind == "one_way" else "accumulated"

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Where things are, physically and virtually, on each board. Plain numbers: assembly and linker scripts read it too.
+#ifndef BOARD_H
+#define BOARD_H
+
+// Physical memory, the same on all boards:
+//   RAM_BASE     monitor: code, data, stack; closed to S and U mode by PMP
+//   KERNEL_BASE  kernel image, 2 MiB aligned, then pages for the allocator; device tree near the end of RAM
+#define RAM_BASE 0x80000000
+#define MONITOR_BYTES 0x10000
+#define KERNEL_BASE 0x80200000
+#define RAM_BYTES_MAX 0x40000000 // more is not used
+
+#define CLINT_BASE 0x02000000
+#define CLINT_BYTES 0x10000
+#define CLINT_MSIP 0x0
+#define CLINT_MTIMECMP 0x4000
+#define CLINT_MTIME 0xbff8
+
+#if defined(BOARD_VIRT)
+#define BOARD_NAME "qemu-virt"
+#define BOOT_HART 0
+#define UART_BASE 0x10000000
+#define UART_IS_16550 1
+#define BOARD_HAS_TIME_CSR 1
+#define FINISHER_BASE 0x100000 // SiFive test finisher: a word written here ends QEMU
+#define BOARD_CLOCK_UNIT "instructions" // under -icount shift=0
+#define BOARD_CLOCK_NAME "instret"
+#define BOARD_CLOCK_HZ 1000000000
+#elif defined(BOARD_SIFIVE_U)
+#define BOARD_NAME "qemu-sifive_u"
+#define BOOT_HART 1 // hart 0 is the E51, without S mode; it parks
+#define UART_BASE 0x10010000
+#define UART_IS_16550 0
+#define BOARD_HAS_TIME_CSR 0 // rdtime traps to the monitor, as on the HiFive Unleashed
+#define BOARD_CLOCK_UNIT "instructions"
+#define BOARD_CLOCK_NAME "instret"
+#define BOARD_CLOCK_HZ 1000000000
+#else
+#error "no such board: pass board=virt or board=sifive_u to make"
+#endif
+
+// Virtual addresses. The kernel is mapped at its physical addresses, devices DEVICE_OFFSET above theirs.
+//   0x0001_0000            user image: code, constants, data
+//   0x2000_0000            user stacks, one slot a thread, guard page below each
+//   0x2800_0000            message buffers, one page a thread
+//   0x3000_0000            the stage: the page that all threads of a circle share
+//   0x4000_0000            end of user addresses; devices from here
+//   0x8000_0000            RAM, identity
+//   0x1_0000_0000          kernel stacks, one slot a thread, the lower half unmapped
+#define USER_BASE 0x10000
+#define USER_STACKS 0x20000000
+#define USER_STACK_SLOT 0x4000 // one guard page, then 12 KiB of stack
+#define USER_BUFFERS 0x28000000
+#define USER_STAGE 0x30000000
+#define USER_TOP 0x40000000
+#define DEVICE_OFFSET 0x40000000
+#define KERNEL_STACKS 0x100000000
+// A slot is twice the stack, aligned to itself: bit KERNEL_STACK_BIT of an address tells stack from guard.
+#define KERNEL_STACK_BIT 13
+#define KERNEL_STACK_BYTES (1 << KERNEL_STACK_BIT)
+#define KERNEL_STACK_SLOT (2 << KERNEL_STACK_BIT)
+
+#define PAGE_BYTES 4096
+
+#endif

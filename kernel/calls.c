@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// System calls: the table that trap.S jumps through, the check of handles, and the calls that take user memory.
+// Interrupts are off from entry to exit.
+#include "calls.h"
+
+#include "board.h"
+#include "handle.h"
+#include "riscv.h"
+#include "space.h"
+#include "text.h"
+
+int64_t null(void)
+{
+    event_call("null");
+    return 0;
+}
+
+#if CONFIG_USERSPACE
+#define CONSOLE_CHUNK 128
+
+_Static_assert(ERROR_CALL == -7 && ERROR_ARGUMENT == -2, "trap.S returns these by number");
+
+extern int64_t user_copy(void *to, const void *from, uint64_t bytes); // trap.S
+
+// Nothing but user addresses; the page tables tell which of them are there.
+static int user_range(const void *start, uint64_t bytes)
+{
+    return (uint64_t)start < USER_TOP && bytes <= USER_TOP - (uint64_t)start;
+}
+
+static int64_t copy_in(void *to, const void *user, uint64_t bytes)
+{
+    return user_range(user, bytes) ? user_copy(to, user, bytes) : ERROR_ARGUMENT;
+}
+
+static int64_t copy_out(void *user, const void *from, uint64_t bytes)
+{
+    return user_range(user, bytes) ? user_copy(user, from, bytes) : ERROR_ARGUMENT;
+}
+
+static int64_t sys_null(void)
+{
+    return null();
+}
+
+static int64_t sys_console_write(const char *bytes, uint64_t length)
+{
+    char chunk[CONSOLE_CHUNK];
+    if (!user_range(bytes, length))
+        return ERROR_ARGUMENT;
+    for (uint64_t part; length > 0; bytes += part, length -= part) {
+        part = length < sizeof chunk ? length : sizeof chunk;
+        if (copy_in(chunk, bytes, part) != 0)
+            return ERROR_ARGUMENT;
+        console_write(chunk, part);
+    }
+    return 0;
+}
+
+static int64_t sys_counters_read(int64_t *counts)
+{
+    int64_t copy[COUNTERS_END];
+    counters[COUNT_entries]--; // this entry is the rig's, not the circle's
+    counters_read(copy);
+    return copy_out(counts, copy, sizeof copy);
+}
+
+static int64_t sys_events_record(uint64_t on)
+{
+    return events_record(on);
+}
+
+static int64_t sys_thread_yield(void)
+{
+    return thread_yield();
+}
+
+static int64_t sys_thread_exit(void)
+{
+    return thread_exit();
+}
+
+static int64_t sys_thread_sleep(uint64_t ticks)
+{
+    return thread_sleep(ticks);
+}
+
+// A user thread makes only user threads of its own space.
+static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argument, uint64_t priority)
+{
+    struct handle *named = handle_entry(handle, OBJECT_thread);
+    if (named == NULL)
+        return ERROR_HANDLE;
+    struct thread *t = (struct thread *)named->object;
+    if (t->space != current->space)
+        return ERROR_DENIED;
+    return entry < USER_TOP ? thread_create(t, entry, argument, priority) : ERROR_ARGUMENT;
+}
+
+#define MESSAGE_CALL(name, type) void message_##name(void); // trap.S
+#define SEND_CALL(name, type) int64_t sys_##name(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+#define RECEIVE_CALL(name, type) void message_##name(void);
+int64_t sys_notification_signal(uint64_t handle); // notification.c
+
+#define OBJECT_OR_RETURN(type)                                                                                         \
+    struct handle *named = handle_entry(handle, OBJECT_##type);                                                        \
+    if (named == NULL)                                                                                                 \
+        return ERROR_HANDLE;                                                                                           \
+    struct type *object = (struct type *)(void *)named->object
+#define CALL0(name)
+#define CALL1(name, a)
+#define CALL2(name, a, b)
+#define CALL3(name, a, b, c)
+#define CALL4(name, a, b, c, d)
+#define OBJECT_CALL0(name, type)                                                                                       \
+    static int64_t sys_##name(uint64_t handle)                                                                         \
+    {                                                                                                                  \
+        OBJECT_OR_RETURN(type);                                                                                        \
+        return name(object);                                                                                           \
+    }
+#define OBJECT_CALL1(name, type, a)                                                                                    \
+    static int64_t sys_##name(uint64_t handle, a x)                                                                    \
+    {                                                                                                                  \
+        OBJECT_OR_RETURN(type);                                                                                        \
+        return name(object, x);                                                                                        \
+    }
+#define OBJECT_CALL2(name, type, a, b)                                                                                 \
+    static int64_t sys_##name(uint64_t handle, a x, b y)                                                               \
+    {                                                                                                                  \
+        OBJECT_OR_RETURN(type);                                                                                        \
+        return name(object, x, y);                                                                                     \
+    }
+#define OBJECT_CALL3(name, type, a, b, c)                                                                              \
+    static int64_t sys_##name(uint64_t handle, a x, b y, c z)                                                          \
+    {                                                                                                                  \
+        OBJECT_OR_RETURN(type);                                                                                        \
+        return name(object, x, y, z);                                                                                  \
+    }
+#include "calls.def"
+
+// The function of each number, for trap.S.
+void (*const calls[])(void) = {
+#define ENTRY(name) (void (*)(void))sys_##name,
+#define CALL0(name) ENTRY(name)
+#define CALL1(name, a) ENTRY(name)
+#define CALL2(name, a, b) ENTRY(name)
+#define CALL3(name, a, b, c) ENTRY(name)
+#define CALL4(name, a, b, c, d) ENTRY(name)
+#define OBJECT_CALL0(name, type) ENTRY(name)
+#define OBJECT_CALL1(name, type, a) ENTRY(name)
+#define OBJECT_CALL2(name, type, a, b) ENTRY(name)
+#define OBJECT_CALL3(name, type, a, b, c) ENTRY(name)
+#define MESSAGE_CALL(name, type) message_##name,
+#define SEND_CALL(name, type) ENTRY(name)
+#define RECEIVE_CALL(name, type) message_##name,
+#include "calls.def"
+};
+#else
+void (*const calls[1])(void) = {NULL};
+#endif

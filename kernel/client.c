@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What the threads of a circle run, in kernel or user mode: the client hosts the measuring engine, the peer its loop.
+#include "../core/flow.h"
+#include "circle.h"
+
+#define SAMPLES_MAX 1024
+#define LINE_BYTES 512
+
+const struct cyc_clock machine_clock = {
+    .name = BOARD_CLOCK_NAME,
+    .unit = BOARD_CLOCK_UNIT,
+    .hz = BOARD_CLOCK_HZ,
+    .exact = 1,
+    .begin = cyc_native_begin,
+    .end = cyc_native_end,
+};
+
+static char line[LINE_BYTES];
+static size_t line_length;
+
+// Waiting for the UART is no part of the run's time line: the origin moves by what the writing took, so that a slow
+// reader at the other end changes no record.
+static void flush(struct stage *stage)
+{
+    uint64_t begin = machine_clock.begin();
+    console_write(line, line_length);
+    line_length = 0;
+    stage->origin += machine_clock.end() - begin;
+}
+
+static void put(void *context, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        line[line_length++] = bytes[i];
+        if (line_length == sizeof line || bytes[i] == '\n')
+            flush(context);
+    }
+}
+
+void stage_writer(struct cyc_writer *writer, struct stage *stage)
+{
+    *writer = (struct cyc_writer){
+        .put = put, .context = stage, .records = stage->records, .values = stage->values};
+}
+
+static void read_counters(void *host, int64_t *counts)
+{
+    (void)host;
+    counters_read(counts);
+}
+
+static void one_turn(const struct cyc_circle *circle)
+{
+    if (circle->pass != NULL)
+        (void)circle->pass(circle->arg);
+    else
+        circle->turns(circle->arg, 1);
+}
+
+// Two turns before the flow: the first brings the peer to where every later turn finds it, the second is logged.
+static void rehearse(const struct cyc_circle *circle)
+{
+    one_turn(circle);
+    events_record(1);
+    one_turn(circle);
+    events_record(0);
+}
+
+// A circle whose ends lie in different threads has no accumulated latency: its turns are timed one by one.
+static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle, const struct stage *stage)
+{
+    if (stage->method == PASSES)
+        return cyc_flow_passes(rig, circle, stage->passes, stage->visit);
+    if (stage->method == DIRECT || circle->pass != NULL)
+        return cyc_flow_direct(rig, circle, stage->passes, stage->visit);
+    return cyc_flow_accumulated(rig, circle, &stage->flow, stage->visit);
+}
+
+void client_main(struct stage *stage)
+{
+    static struct cyc_sample samples[SAMPLES_MAX];
+    const struct circle *c = circle_number(stage->circle);
+    const struct cyc_circle circle = {variant_contract(c, &stage->variant), c->turns, c->pass, stage};
+    struct cyc_writer writer;
+    struct cyc_rig rig = {.clock = machine_clock,
+                          .counters = counter_names,
+                          .count = read_counters,
+                          .writer = &writer,
+                          .samples = samples,
+                          .samples_max = SAMPLES_MAX};
+    stage_writer(&writer, stage);
+    rehearse(&circle);
+    rig.origin = stage->origin;
+    if (run_flow(&rig, &circle, stage) != 0)
+        cyc_record_failed(&writer, circle.contract->key, "more tests or passes than the sample buffer holds");
+    stage->records = writer.records;
+    stage->values = writer.values;
+}
+
+void peer_main(struct stage *stage)
+{
+    circle_number(stage->circle)->peer(stage);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The configuration of an image: each option is 0 or 1 and comes from the Makefile.
+// Every option stands in the image's `hello` record; kernel and user programs see the same values.
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#if !defined(CONFIG_USERSPACE) || !defined(CONFIG_CANARIES) || !defined(CONFIG_OBJCORE) || !defined(CONFIG_MCS) ||     \
+    !defined(CONFIG_MTIME) || !defined(CONFIG_ASID) || !defined(CONFIG_ACCOUNTING) || !defined(CONFIG_EVENTLOG)
+#error "an option is missing: build with the Makefile, which passes every CONFIG_ value"
+#endif
+
+// CONFIG_USERSPACE   processes and user threads; without it kernel threads alone
+// CONFIG_CANARIES    stack protector in every kernel function
+// CONFIG_OBJCORE     objects in lists by type, run-time statistics of threads on every switch
+// CONFIG_MCS         scheduling contexts with budgets; entries that schedule read the time
+// CONFIG_MTIME       the kernel reads the time from the CLINT's mtime, not by `rdtime`
+// CONFIG_ASID        address spaces have identifiers; without it each switch flushes the TLB
+// CONFIG_ACCOUNTING  cycles are charged to scheduler levels on every switch
+// CONFIG_EVENTLOG    counted outcomes and calls are also kept in order, to check a contract's sequence
+
+#endif

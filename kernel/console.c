@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "console.h"
+
+#include <stdarg.h>
+
+#include "board.h"
+#include "monitor.h"
+#include "riscv.h"
+#include "text.h"
+
+#define UART (DEVICE_OFFSET + UART_BASE)
+
+#if UART_IS_16550
+static void put_byte(char byte)
+{
+    volatile uint8_t *uart = (volatile uint8_t *)UART;
+    while ((uart[5] & 0x20) == 0) // line status: transmitter empty
+        ;
+    uart[0] = (uint8_t)byte;
+}
+#else
+static void put_byte(char byte)
+{
+    volatile uint32_t *uart = (volatile uint32_t *)UART;
+    uart[2] = 1; // txctrl: transmit enable
+    while ((uart[0] & 1u << 31) != 0) // txdata: full
+        ;
+    uart[0] = (uint8_t)byte;
+}
+#endif
+
+int64_t console_write(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        put_byte(bytes[i]);
+    return 0;
+}
+
+static void print_number(uint64_t value, uint64_t base)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = "0123456789abcdef"[value % base];
+    while ((value /= base) != 0);
+    console_write(digits + at, sizeof digits - at);
+}
+
+static void print_argument(char kind, va_list *arguments)
+{
+    if (kind == 's') {
+        const char *text = va_arg(*arguments, const char *);
+        console_write(text, strlen(text));
+        return;
+    }
+    uint64_t value = va_arg(*arguments, uint64_t);
+    if (kind == 'd' && (int64_t)value < 0) {
+        console_write("-", 1);
+        value = 0 - value;
+    }
+    print_number(value, kind == 'x' ? 16 : 10);
+}
+
+static void print_list(const char *format, va_list *arguments)
+{
+    for (; *format != '\0'; format++) {
+        if (*format == '%' && format[1] != '\0')
+            print_argument(*++format, arguments);
+        else
+            console_write(format, 1);
+    }
+}
+
+void print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_list(format, &arguments);
+    va_end(arguments);
+}
+
+_Noreturn void panic(const char *format, ...)
+{
+    va_list arguments;
+    interrupts_off();
+    va_start(arguments, format);
+    print("panic: ");
+    print_list(format, &arguments);
+    print("\n");
+    va_end(arguments);
+    monitor_exit(1);
+}

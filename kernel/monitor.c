@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The monitor: all that runs in M mode. It prepares the machine, starts the kernel in S mode, and afterwards only
+// serves its three calls, forwards interrupts, and emulates a `rdtime` that this hart does not have.
+#include "monitor.h"
+
+#include "board.h"
+#include "riscv.h"
+
+extern void monitor_trap(void);
+extern void kernel_entry(void);
+
+struct monitor_frame {
+    uint64_t pc; // in the place of x0
+    uint64_t x[31];
+};
+
+static volatile uint64_t *clint64(uint64_t offset)
+{
+    return (volatile uint64_t *)(CLINT_BASE + offset);
+}
+
+static volatile uint32_t *clint32(uint64_t offset)
+{
+    return (volatile uint32_t *)(CLINT_BASE + offset);
+}
+
+static void set_timer(uint64_t at_ticks)
+{
+    *clint64(CLINT_MTIMECMP + 8 * BOOT_HART) = at_ticks;
+    CLEAR_CSR(mip, IP_STI);
+    SET_CSR(mie, IP_MTI);
+}
+
+static _Noreturn void stop(uint64_t code)
+{
+#if defined(FINISHER_BASE)
+    *(volatile uint32_t *)FINISHER_BASE = code == 0 ? 0x5555 : (uint32_t)(code << 16 | 0x3333);
+#else
+    (void)code; // this machine cannot switch itself off; the last record has told that all is done
+#endif
+    WRITE_CSR(mie, 0);
+    for (;;)
+        wait_for_interrupt();
+}
+
+// PMP entry 0 closes the monitor to everything below M mode; entry 1 opens the rest. The first match decides.
+static void protect(void)
+{
+    WRITE_CSR(pmpaddr0, (RAM_BASE >> 2) | ((MONITOR_BYTES >> 3) - 1));
+    WRITE_CSR(pmpaddr1, ~0UL);
+    WRITE_CSR(pmpcfg0, 0x1f18); // NAPOT without permission, then NAPOT with read, write, execute
+    fence_all_pages();          // a hart may keep a PMP check with a translation
+}
+
+// All that the kernel handles itself goes to it directly. Illegal instructions come here, because some are `rdtime`.
+static void delegate(void)
+{
+    WRITE_CSR(medeleg, 0xb1fb & ~(1UL << CAUSE_ILLEGAL_INSTRUCTION));
+    WRITE_CSR(mideleg, IP_SSI | IP_STI);
+    WRITE_CSR(mcounteren, COUNTER_CYCLE | COUNTER_INSTRET | (BOARD_HAS_TIME_CSR ? COUNTER_TIME : 0));
+}
+
+void monitor_start(void)
+{
+    WRITE_CSR(mtvec, (uint64_t)monitor_trap);
+    protect();
+    delegate();
+    *clint64(CLINT_MTIMECMP + 8 * BOOT_HART) = ~0UL;
+    WRITE_CSR(satp, 0);
+    WRITE_CSR(mie, IP_MSI);
+    CLEAR_CSR(mstatus, STATUS_MPP_MASK);
+    SET_CSR(mstatus, STATUS_MPP_SUPERVISOR);
+    WRITE_CSR(mepc, (uint64_t)kernel_entry);
+}
+
+// Reads the instruction at `pc` through the translation of the mode that trapped; MXR because code pages
+// may be execute-only. Halfwords, because an instruction may straddle two pages.
+static uint32_t fetch_instruction(uint64_t pc)
+{
+    uint64_t low, high, mprv = STATUS_MPRV | STATUS_MXR;
+    __asm__ volatile("csrs mstatus, %3\n\t"
+                     "lhu %0, 0(%2)\n\t"
+                     "lhu %1, 2(%2)\n\t"
+                     "csrc mstatus, %3"
+                     : "=&r"(low), "=&r"(high)
+                     : "r"(pc), "r"(mprv)
+                     : "memory");
+    return (uint32_t)(high << 16 | low);
+}
+
+// csrrs rd, time, x0. Returns 0 where the instruction is another one.
+static int emulate_rdtime(struct monitor_frame *frame)
+{
+    uint32_t instruction = fetch_instruction(frame->pc);
+    uint32_t rd = instruction >> 7 & 31;
+    if ((instruction & 0xfffff07f) != 0xc0102073)
+        return 0;
+    if (rd != 0)
+        frame->x[rd - 1] = *clint64(CLINT_MTIME);
+    frame->pc += 4;
+    return 1;
+}
+
+// Makes the trap look to the kernel as if it had been delegated.
+static void forward_trap(struct monitor_frame *frame, uint64_t cause)
+{
+    uint64_t status = READ_CSR(mstatus);
+    uint64_t from_supervisor = (status & STATUS_MPP_MASK) != 0;
+    WRITE_CSR(scause, cause);
+    WRITE_CSR(stval, READ_CSR(mtval));
+    WRITE_CSR(sepc, frame->pc);
+    status &= ~(uint64_t)(STATUS_SPP | STATUS_SPIE | STATUS_MPP_MASK);
+    status |= (from_supervisor ? STATUS_SPP : 0) | ((status & STATUS_SIE) ? STATUS_SPIE : 0) | STATUS_MPP_SUPERVISOR;
+    status &= ~(uint64_t)STATUS_SIE;
+    WRITE_CSR(mstatus, status);
+    frame->pc = READ_CSR(stvec);
+}
+
+static void serve_call(struct monitor_frame *frame)
+{
+    uint64_t number = frame->x[17 - 1], argument = frame->x[10 - 1];
+    frame->pc += 4;
+    if (number == MONITOR_SET_TIMER)
+        set_timer(argument);
+    else if (number == MONITOR_SEND_IPI)
+        *clint32(CLINT_MSIP + 4 * BOOT_HART) = 1;
+    else
+        stop(number == MONITOR_EXIT ? argument : 1);
+}
+
+void monitor_handle(struct monitor_frame *frame)
+{
+    uint64_t cause = READ_CSR(mcause);
+    if (cause == (CAUSE_INTERRUPT | INTERRUPT_MACHINE_TIMER)) {
+        CLEAR_CSR(mie, IP_MTI); // until the next set_timer: the level stays up
+        SET_CSR(mip, IP_STI);
+    } else if (cause == (CAUSE_INTERRUPT | INTERRUPT_MACHINE_SOFTWARE)) {
+        *clint32(CLINT_MSIP + 4 * BOOT_HART) = 0;
+        SET_CSR(mip, IP_SSI);
+    } else if (cause == CAUSE_SUPERVISOR_ECALL) {
+        serve_call(frame);
+    } else if ((READ_CSR(mstatus) & STATUS_MPP_MASK) == STATUS_MPP_MASK) {
+        stop(2); // a fault of the monitor itself
+    } else if (cause != CAUSE_ILLEGAL_INSTRUCTION || !emulate_rdtime(frame)) {
+        forward_trap(frame, cause);
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Address spaces: Sv39 page tables, the kernel's part of them, and processes.
+#ifndef SPACE_H
+#define SPACE_H
+
+#include <stdint.h>
+
+#include "config.h"
+#include "object.h"
+
+#define PTE_VALID 1
+#define PTE_READ 2
+#define PTE_WRITE 4
+#define PTE_EXECUTE 8
+#define PTE_USER 16
+#define PTE_GLOBAL 32
+#define PTE_ACCESSED 64
+#define PTE_DIRTY 128
+#define PTE_OWNED 256 // software: the page is given back with the space
+
+// One process: user programs that share memory and handles.
+struct space {
+    struct object object;
+    uint64_t satp;
+    uint64_t *root;
+    uint64_t asid_generation; // of the identifier in satp
+    struct handle handles[HANDLES_MAX];
+};
+
+// Builds the kernel's mappings from the image and `ram_end`, and turns translation on.
+void spaces_start(uint64_t ram_end);
+// The kernel stack of slot `index`; returns its top. Its pages are mapped at the first call and stay.
+uint64_t kernel_stack(unsigned index);
+
+#if CONFIG_USERSPACE
+// A process with the user image and `stage`, a page it shares, at USER_STAGE. NULL where memory is out.
+struct space *space_create(void *stage);
+void space_destroy(struct space *space); // its threads must be gone
+// The user stack of slot `index`; returns its top, or 0 where memory is out.
+uint64_t space_stack(struct space *space, unsigned index);
+// The message buffer of slot `index`, by its kernel address; NULL where memory is out.
+void *space_buffer(struct space *space, unsigned index);
+// Lets the space's programs name `object` by `handle`.
+void space_grant(struct space *space, unsigned handle, struct object *object, uint64_t badge);
+// Entry point of the user image.
+uint64_t space_entry(void);
+// Maps one page; 0, or ERROR_MEMORY where a table could not be had.
+int64_t space_map(struct space *space, uint64_t address, void *page, uint64_t permission);
+// Lets identifiers run out after `limit`, to exercise their reuse; 0 means all that the hart has.
+void space_limit_identifiers(uint64_t limit);
+#endif
+
+extern struct space *space_loaded; // the space in satp; NULL while that is the kernel's own
+
+// Loads the space of a user thread into satp.
+void space_load(struct space *space);
+
+#endif

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Threads and the scheduler. The running thread stands in no ready queue; all others that could run do,
+// the idle thread included, so that there is always a next one.
+#include "thread.h"
+
+#include "board.h"
+#include "console.h"
+#include "endpoint.h"
+#include "hot.h"
+#include "memory.h"
+#include "riscv.h"
+#include "space.h"
+#include "switch.h"
+#include "text.h"
+#include "timeout.h"
+
+_Static_assert(offsetof(struct thread, frame) == THREAD_FRAME, "layout.h");
+_Static_assert(offsetof(struct thread, user_sp) == THREAD_USER_SP, "layout.h");
+_Static_assert(offsetof(struct thread, context) == THREAD_CONTEXT, "layout.h");
+_Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "layout.h");
+_Static_assert(offsetof(struct thread, badge) == THREAD_BADGE, "layout.h");
+_Static_assert(offsetof(struct thread, result) == THREAD_RESULT, "layout.h");
+_Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A, "layout.h");
+_Static_assert(sizeof(struct frame) <= FRAME_BYTES && FRAME_BYTES % 16 == 0, "layout.h");
+
+extern void enter_kernel(void); // trap.S
+extern void enter_user(void);
+
+struct thread threads[THREADS_MAX];
+static struct thread idle;
+
+#define LEVELS (LEVEL_MAX + 1)
+uint8_t ready_top HOT, ready_groups[8] HOT, ready_levels[64] HOT;
+static struct link ready[LEVELS];
+
+const uint8_t highest_bit[256] = {
+    [2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3, [16 ... 31] = 4, [32 ... 63] = 5, [64 ... 127] = 6, [128 ... 255] = 7,
+};
+
+static inline void mark(uint64_t level)
+{
+    ready_levels[level / 8] |= (uint8_t)(1u << level % 8);
+    ready_groups[level / 64] |= (uint8_t)(1u << level / 8 % 8);
+    ready_top |= (uint8_t)(1u << level / 64);
+}
+
+static inline void unmark(uint64_t level)
+{
+    if ((ready_levels[level / 8] &= (uint8_t)~(1u << level % 8)) == 0)
+        if ((ready_groups[level / 64] &= (uint8_t)~(1u << level / 8 % 8)) == 0)
+            ready_top &= (uint8_t)~(1u << level / 64);
+}
+
+static inline void ready_append(struct thread *t)
+{
+    struct link *queue = &ready[t->level];
+    if (list_empty(queue))
+        mark(t->level);
+    list_append(queue, &t->link);
+}
+
+// A preempted thread goes first among its equals: it has not had its turn.
+static inline void ready_prepend(struct thread *t)
+{
+    struct link *queue = &ready[t->level];
+    if (list_empty(queue))
+        mark(t->level);
+    list_prepend(queue, &t->link);
+}
+
+static inline void ready_remove(struct thread *t)
+{
+    list_remove(&t->link);
+    if (list_empty(&ready[t->level]))
+        unmark(t->level);
+}
+
+static inline struct thread *ready_take(uint64_t level)
+{
+    struct thread *t = thread_first(&ready[level]);
+    list_remove(&t->link);
+    if (list_empty(&ready[level]))
+        unmark(level);
+    return t;
+}
+
+int64_t switch_space(struct thread *from, struct thread *to)
+{
+    space_load(to->space);
+    return context_switch(from, to);
+}
+
+static inline int64_t switch_to_next(void)
+{
+    return switch_to(ready_take(highest_level()));
+}
+
+// `t` has just become able to run.
+static inline void make_ready(struct thread *t)
+{
+    if (t->level > current->threshold) {
+        ready_prepend(current);
+        switch_to(t);
+    } else {
+        ready_append(t);
+    }
+}
+
+static void preempt_if_due(void)
+{
+    if (highest_level() > current->threshold) {
+        ready_prepend(current);
+        switch_to_next();
+    }
+}
+
+static inline uint64_t own_threshold(const struct thread *t)
+{
+    return t->cooperative ? LEVEL_MAX : t->level;
+}
+
+void preemption_release(uint64_t was)
+{
+    uint64_t irq = interrupts_off();
+    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current); // the level may have changed
+    preempt_if_due();
+    interrupts_restore(irq);
+}
+
+void thread_enqueue(struct link *waiters, struct thread *t)
+{
+    struct link *at = waiters->prev;
+    t->waits_in = waiters;
+    while (at != waiters && CONTAINER(at, struct thread, link)->level < t->level)
+        at = at->prev;
+    list_insert_before(at->next, &t->link);
+}
+
+int64_t thread_wait(uint64_t state)
+{
+    current->state |= state;
+    return switch_to_next();
+}
+
+int64_t thread_block(struct link *waiters, uint64_t timeout_ticks)
+{
+    thread_enqueue(waiters, current);
+    if (timeout_ticks != FOREVER)
+        timeout_start(current, timeout_ticks);
+    return thread_wait(THREAD_BLOCKED);
+}
+
+static inline void end_wait(struct thread *t, int64_t result)
+{
+    list_remove(&t->link);
+    if (t->timeout_armed)
+        timeout_stop(t);
+    t->result = result;
+    count(wakeups);
+    t->state &= ~THREAD_BLOCKED;
+}
+
+void thread_wake(struct thread *t, int64_t result)
+{
+    end_wait(t, result);
+    if (t->state == 0)
+        make_ready(t);
+}
+
+void thread_wake_later(struct thread *t, int64_t result)
+{
+    end_wait(t, result);
+    if (t->state == 0)
+        ready_append(t);
+}
+
+void thread_time_out(struct thread *t)
+{
+    if ((t->state & THREAD_DEPLETED) == 0) {
+        thread_wake(t, ERROR_TIMEOUT);
+        return;
+    }
+    timeout_stop(t);
+    t->state &= ~THREAD_DEPLETED;
+    if (t->state == 0)
+        make_ready(t);
+}
+
+#if CONFIG_MCS
+void thread_deplete(uint64_t ticks)
+{
+    current->state |= THREAD_DEPLETED;
+    timeout_start(current, ticks);
+    switch_to_next();
+}
+#endif
+
+// Behind a preemptive thread only its equals can be ready; behind a cooperative one, anything. Within one level the
+// two threads change places and the bitmap stays as it is.
+int64_t thread_yield(void)
+{
+    uint64_t irq = interrupts_off();
+    struct thread *self = current;
+    struct link *equals = &ready[self->level];
+    event_call("thread_yield");
+    if (self->cooperative && highest_level() > self->level) {
+        ready_append(self);
+        switch_to_next();
+    } else if (!list_empty(equals)) {
+        struct thread *next = thread_first(equals);
+        list_remove(&next->link);
+        list_append(equals, &self->link);
+        switch_to(next);
+    }
+    interrupts_restore(irq);
+    return 0;
+}
+
+int64_t thread_sleep(uint64_t ticks)
+{
+    uint64_t irq = interrupts_off();
+    struct link nowhere;
+    list_init(&nowhere);
+    event_call("thread_sleep");
+    thread_block(&nowhere, ticks);
+    interrupts_restore(irq);
+    return 0;
+}
+
+#if CONFIG_USERSPACE
+// User stack and message buffer; 0 where memory is out.
+static int furnish_user(struct thread *t, unsigned index)
+{
+    t->buffer = space_buffer(t->space, index);
+    return t->buffer != NULL && space_stack(t->space, index) != 0;
+}
+#endif
+
+static int furnish(struct thread *t, unsigned index)
+{
+    t->frame = (struct frame *)(kernel_stack(index) - FRAME_BYTES);
+    list_init(&t->joiners);
+#if CONFIG_USERSPACE
+    if (t->space != NULL)
+        return furnish_user(t, index);
+#endif
+    t->buffer = page_take();
+    return t->buffer != NULL;
+}
+
+struct thread *thread_allocate(struct space *space, const char *role)
+{
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        struct thread *t = &threads[i];
+        if (t->object.type != OBJECT_none)
+            continue;
+        *t = (struct thread){.space = space, .role = role, .state = THREAD_DEAD};
+        if (!furnish(t, i))
+            return NULL;
+        t->object.type = OBJECT_thread;
+        return t;
+    }
+    return NULL;
+}
+
+void thread_free(struct thread *t)
+{
+    if (t->state != THREAD_DEAD)
+        thread_abort(t);
+    if (t->space == NULL)
+        page_give(t->buffer);
+    t->object.type = OBJECT_none;
+}
+
+#if CONFIG_USERSPACE
+static void prepare_user(struct thread *t, uint64_t entry, uint64_t argument)
+{
+    uint64_t buffer = USER_BUFFERS + (uint64_t)(t - threads) * PAGE_BYTES;
+    *t->frame = (struct frame){.pc = entry, .tp = buffer, .a[0] = argument};
+    t->user_sp = USER_STACKS + (uint64_t)(t - threads + 1) * USER_STACK_SLOT;
+    t->context.ra = (uint64_t)enter_user;
+    t->context.sp = (uint64_t)t->frame;
+}
+#endif
+
+static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
+{
+    t->context.ra = (uint64_t)enter_kernel;
+    t->context.sp = (uint64_t)t->frame + FRAME_BYTES;
+    t->context.s[0] = entry;
+    t->context.s[1] = argument;
+}
+
+// A created thread runs on its own context, with the budget it had.
+static void fund(struct thread *t)
+{
+#if CONFIG_MCS
+    if (t->own.period_ticks == 0)
+        scheduling_init(&t->own, SLICE_DEFAULT_TICKS, SLICE_DEFAULT_TICKS, 0);
+    t->scheduling = &t->own;
+#else
+    (void)t;
+#endif
+}
+
+int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t period_ticks)
+{
+#if CONFIG_MCS
+    if (budget_ticks == 0 || budget_ticks > period_ticks || period_ticks > SLICE_DEFAULT_TICKS)
+        return ERROR_ARGUMENT;
+    uint64_t irq = interrupts_off();
+    scheduling_set_budget(&t->own, budget_ticks, period_ticks);
+    interrupts_restore(irq);
+    return 0;
+#else
+    (void)t;
+    (void)budget_ticks;
+    (void)period_ticks;
+    return ERROR_DENIED;
+#endif
+}
+
+int64_t thread_set_passive(struct thread *t, uint64_t passive)
+{
+#if CONFIG_MCS
+    t->passive = passive != 0;
+#else
+    (void)t;
+    (void)passive;
+#endif
+    return 0;
+}
+
+static void set_level(struct thread *t, uint64_t priority)
+{
+    t->level = priority + 1;
+    if (t->threshold != LEVEL_HELD)
+        t->threshold = own_threshold(t);
+}
+
+int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
+{
+    event_call("thread_create");
+    if (priority >= PRIORITIES)
+        return ERROR_ARGUMENT;
+    if (t->state != THREAD_DEAD)
+        return ERROR_BUSY;
+    t->threshold = 0;
+    set_level(t, priority);
+    fund(t);
+#if CONFIG_USERSPACE
+    if (t->space != NULL)
+        prepare_user(t, entry, argument);
+    else
+#endif
+        prepare_kernel(t, entry, argument);
+    t->state = THREAD_DORMANT;
+    return 0;
+}
+
+static int64_t clear_state(struct thread *t, uint64_t bit)
+{
+    uint64_t irq = interrupts_off();
+    int64_t was_set = (t->state & bit) != 0;
+    t->state &= ~bit;
+    if (was_set && t->state == 0)
+        make_ready(t);
+    interrupts_restore(irq);
+    return was_set ? 0 : ERROR_ARGUMENT;
+}
+
+int64_t thread_start(struct thread *t)
+{
+    event_call("thread_start");
+    return clear_state(t, THREAD_DORMANT);
+}
+
+int64_t thread_resume(struct thread *t)
+{
+    event_call("thread_resume");
+    return clear_state(t, THREAD_SUSPENDED);
+}
+
+void thread_halt(struct thread *t, uint64_t bit)
+{
+    if (t->state == 0)
+        ready_remove(t);
+    t->state |= bit;
+}
+
+int64_t thread_suspend(struct thread *t)
+{
+    uint64_t irq = interrupts_off();
+    event_call("thread_suspend");
+    if (t == current)
+        thread_wait(THREAD_SUSPENDED);
+    else
+        thread_halt(t, THREAD_SUSPENDED);
+    interrupts_restore(irq);
+    return 0;
+}
+
+// Takes a thread out of whatever queue it stands in.
+static void forget(struct thread *t)
+{
+    if (t->state == 0)
+        ready_remove(t);
+    else if (t->state & THREAD_BLOCKED)
+        list_remove(&t->link);
+    if (t->timeout_armed)
+        timeout_stop(t);
+}
+
+int64_t thread_abort(struct thread *t)
+{
+    uint64_t irq = interrupts_off();
+    event_call("thread_abort");
+    if (t->state == THREAD_DEAD) {
+        interrupts_restore(irq);
+        return ERROR_ARGUMENT;
+    }
+    uint64_t held = preemption_hold();
+    if (t != current)
+        forget(t);
+    endpoint_abandon(t);
+    t->state = THREAD_DEAD;
+    while (!list_empty(&t->joiners))
+        thread_wake(thread_first(&t->joiners), 0);
+    if (t == current)
+        switch_to_next();
+    preemption_release(held);
+    interrupts_restore(irq);
+    return 0;
+}
+
+int64_t thread_exit(void)
+{
+    return thread_abort(current);
+}
+
+int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
+{
+    uint64_t irq = interrupts_off();
+    int64_t result = 0;
+    event_call("thread_join");
+    if (t == current)
+        result = ERROR_ARGUMENT;
+    else if (t->state != THREAD_DEAD)
+        result = timeout_ticks == 0 ? ERROR_BUSY : thread_block(&t->joiners, timeout_ticks);
+    interrupts_restore(irq);
+    return result;
+}
+
+int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
+{
+    t->cooperative = cooperative != 0;
+    t->threshold = own_threshold(t);
+    return 0;
+}
+
+int64_t thread_set_priority(struct thread *t, uint64_t priority)
+{
+    if (priority >= PRIORITIES)
+        return ERROR_ARGUMENT;
+    uint64_t irq = interrupts_off();
+    int ready_now = t->state == 0 && t != current;
+    if (ready_now)
+        ready_remove(t);
+    set_level(t, priority);
+    if (ready_now) {
+        ready_append(t);
+    } else if (t->state & THREAD_BLOCKED) {
+        list_remove(&t->link);
+        thread_enqueue(t->waits_in, t);
+    }
+    preempt_if_due();
+    interrupts_restore(irq);
+    return 0;
+}
+
+void threads_start(void)
+{
+    for (unsigned level = 0; level < LEVELS; level++)
+        list_init(&ready[level]);
+    idle = (struct thread){.role = "idle"};
+    list_init(&idle.joiners);
+    fund(&idle);
+#if CONFIG_MCS
+    scheduling_charged = &idle.own;
+#endif
+    current = &idle;
+}
+
+_Noreturn void thread_idle(void)
+{
+    SET_CSR(sstatus, STATUS_SIE);
+    for (;;)
+        wait_for_interrupt();
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Into the kernel and out of it, and from one thread to another.
+//
+// tp is the running thread in the kernel, sscratch is that thread while it is in user mode and 0 in the kernel.
+// A system call is a function call: the C code below keeps s0-s11, so the entry keeps only what C would not
+// (pc, ra, sp, gp, tp), and the exit clears the registers a caller must not rely on, lest they tell of the kernel.
+#include "board.h"
+#include "layout.h"
+#include "riscv.h"
+
+    .set    CALLS_END, 0
+#define COUNT_CALL .set CALLS_END, CALLS_END + 1
+#define CALL0(name) COUNT_CALL
+#define CALL1(name, a) COUNT_CALL
+#define CALL2(name, a, b) COUNT_CALL
+#define CALL3(name, a, b, c) COUNT_CALL
+#define CALL4(name, a, b, c, d) COUNT_CALL
+#define OBJECT_CALL0(name, type) COUNT_CALL
+#define OBJECT_CALL1(name, type, a) COUNT_CALL
+#define OBJECT_CALL2(name, type, a, b) COUNT_CALL
+#define OBJECT_CALL3(name, type, a, b, c) COUNT_CALL
+#define MESSAGE_CALL(name, type) COUNT_CALL
+#define SEND_CALL(name, type) COUNT_CALL
+#define RECEIVE_CALL(name, type) COUNT_CALL
+#if CONFIG_USERSPACE
+#include "calls.def"
+#endif
+
+    .text
+    .align 2
+    .globl trap_entry
+trap_entry:
+    csrrw   tp, sscratch, tp
+    beqz    tp, from_kernel
+    sd      sp, THREAD_USER_SP(tp)
+    csrr    sp, scause
+    addi    sp, sp, -CAUSE_USER_ECALL
+    bnez    sp, from_user
+
+    ld      sp, THREAD_FRAME(tp)
+    sd      ra, FRAME_RA(sp)
+    sd      gp, FRAME_GP(sp)
+    .option push
+    .option norelax
+    la      gp, __global_pointer$
+    .option pop
+    csrr    t0, sepc
+    addi    t0, t0, 4               // behind the ecall
+    sd      t0, FRAME_PC(sp)
+    csrrw   t0, sscratch, zero
+    sd      t0, FRAME_TP(sp)
+    lla     t1, counters            // counters[COUNT_entries]++
+    ld      t0, 0(t1)
+    addi    t0, t0, 1
+    sd      t0, 0(t1)
+    li      t1, CALLS_END
+    bgeu    a7, t1, no_call
+    slli    t0, a7, 3
+    lla     t1, calls
+    add     t0, t0, t1
+    ld      t0, 0(t0)
+    jalr    t0
+call_return:
+    li      a1, 0
+    li      a2, 0
+    li      a3, 0
+    li      a4, 0
+    li      a5, 0
+    .macro  leave_call
+    ld      t0, FRAME_PC(sp)
+    csrw    sepc, t0
+    li      t0, STATUS_SPIE         // back to user mode, where interrupts are on
+    csrw    sstatus, t0
+    ld      ra, FRAME_RA(sp)
+    ld      gp, FRAME_GP(sp)
+    ld      t0, FRAME_TP(sp)
+    ld      sp, THREAD_USER_SP(tp)
+    csrw    sscratch, tp
+    mv      tp, t0
+    .irp    r, t0, t1, t2, t3, t4, t5, t6, a6, a7
+    li      \r, 0
+    .endr
+    sret
+    .endm
+    leave_call
+
+// A call whose answer is a message: its words and badge go back in registers.
+    .macro  answers_by_message name
+    .globl  message_\name
+message_\name:
+    call    sys_\name
+    j       message_return
+    .endm
+#if CONFIG_USERSPACE
+#define CALL0(name)
+#define CALL1(name, a)
+#define CALL2(name, a, b)
+#define CALL3(name, a, b, c)
+#define CALL4(name, a, b, c, d)
+#define OBJECT_CALL0(name, type)
+#define OBJECT_CALL1(name, type, a)
+#define OBJECT_CALL2(name, type, a, b)
+#define OBJECT_CALL3(name, type, a, b, c)
+#define MESSAGE_CALL(name, type) answers_by_message name
+#define SEND_CALL(name, type)
+#define RECEIVE_CALL(name, type) answers_by_message name
+#include "calls.def"
+#endif
+message_return:                     // a1 to a5 belong to the answer
+    ld      a1, THREAD_BADGE(tp)
+    ld      a2, THREAD_MESSAGE(tp)
+    ld      a3, THREAD_MESSAGE + 8(tp)
+    ld      a4, THREAD_MESSAGE + 16(tp)
+    ld      a5, THREAD_MESSAGE + 24(tp)
+    leave_call
+
+no_call:
+    li      a0, -7                  // ERROR_CALL
+    j       call_return
+
+    .macro  each_caller_saved what  // all but t0, ra, gp, tp
+    .set    at, 1
+    .irp    r, t1, t2, t3, t4, t5, t6
+    \what   \r, FRAME_T + 8 * at(sp)
+    .set    at, at + 1
+    .endr
+    .set    at, 0
+    .irp    r, a0, a1, a2, a3, a4, a5, a6, a7
+    \what   \r, FRAME_A + 8 * at(sp)
+    .set    at, at + 1
+    .endr
+    .endm
+
+// An interrupt or a fault of a user program: only sp is saved yet.
+from_user:
+    ld      sp, THREAD_FRAME(tp)
+    sd      t0, FRAME_T(sp)
+    sd      ra, FRAME_RA(sp)
+    sd      gp, FRAME_GP(sp)
+    each_caller_saved sd
+    .option push
+    .option norelax
+    la      gp, __global_pointer$
+    .option pop
+    csrr    t0, sepc
+    sd      t0, FRAME_PC(sp)
+    csrrw   t0, sscratch, zero
+    sd      t0, FRAME_TP(sp)
+    mv      a0, sp
+    call    trap_from_user
+    .globl  enter_user
+enter_user:                         // also the first run of a user thread; sp = its frame
+    ld      t0, FRAME_PC(sp)
+    csrw    sepc, t0
+    li      t0, STATUS_SPIE
+    csrw    sstatus, t0
+    ld      ra, FRAME_RA(sp)
+    ld      gp, FRAME_GP(sp)
+    each_caller_saved ld
+    csrw    sscratch, tp
+    ld      t0, THREAD_USER_SP(tp)
+    mv      tp, sp                  // the frame, for the last two loads
+    mv      sp, t0
+    ld      t0, FRAME_T(tp)
+    ld      tp, FRAME_TP(tp)
+    sret
+
+// An interrupt of the kernel, or a fault in it. tp was saved to sscratch by the swap above.
+from_kernel:
+    csrrw   tp, sscratch, t0
+    addi    t0, sp, -FRAME_BYTES
+    slli    t0, t0, 63 - KERNEL_STACK_BIT
+    bgez    t0, stack_overflow      // the frame would lie in the guard half of the slot
+    addi    sp, sp, -FRAME_BYTES
+    csrrw   t0, sscratch, zero
+    sd      t0, FRAME_T(sp)
+    sd      ra, FRAME_RA(sp)
+    each_caller_saved sd
+    csrr    t0, sepc
+    sd      t0, FRAME_PC(sp)
+    csrr    t0, sstatus
+    sd      t0, FRAME_STATUS(sp)
+    mv      a0, sp
+    call    trap_from_kernel
+    ld      t0, FRAME_STATUS(sp)
+    csrw    sstatus, t0
+    ld      t0, FRAME_PC(sp)
+    csrw    sepc, t0
+    ld      ra, FRAME_RA(sp)
+    each_caller_saved ld
+    ld      t0, FRAME_T(sp)
+    addi    sp, sp, FRAME_BYTES
+    sret
+
+stack_overflow:
+    csrw    sscratch, zero
+    la      sp, boot_stack_top
+    call    trap_stack_overflow
+
+// context_switch(struct thread *from, struct thread *to): returns in `to`, where that last called it, with its result.
+    .globl  context_switch
+context_switch:
+    sd      ra, THREAD_CONTEXT(a0)
+    sd      sp, THREAD_CONTEXT + 8(a0)
+    .set    at, 2
+    .irp    r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    sd      \r, THREAD_CONTEXT + 8 * at(a0)
+    .set    at, at + 1
+    .endr
+    mv      tp, a1
+    ld      ra, THREAD_CONTEXT(a1)
+    ld      sp, THREAD_CONTEXT + 8(a1)
+    .set    at, 2
+    .irp    r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    ld      \r, THREAD_CONTEXT + 8 * at(a1)
+    .set    at, at + 1
+    .endr
+    ld      a0, THREAD_RESULT(a1)
+    ret
+
+// First run of a kernel thread: s0 = function, s1 = its argument.
+    .globl  enter_kernel
+enter_kernel:
+    csrsi   sstatus, STATUS_SIE
+    mv      a0, s1
+    jalr    s0
+    call    thread_exit
+
+// user_copy(to, from, bytes): 0, or ERROR_ARGUMENT where a page is missing or forbidden. Only this code touches user
+// memory, and only with SUM set; trap_from_kernel() sends its page faults to user_copy_fault.
+    .globl  user_copy
+    .globl  user_copy_end
+    .globl  user_copy_fault
+user_copy:
+    li      t0, STATUS_SUM
+    csrs    sstatus, t0
+    or      t1, a0, a1
+    andi    t1, t1, 7
+    bnez    t1, 2f
+    li      t2, 8
+1:  bltu    a2, t2, 2f
+    ld      t1, 0(a1)
+    sd      t1, 0(a0)
+    addi    a0, a0, 8
+    addi    a1, a1, 8
+    addi    a2, a2, -8
+    j       1b
+2:  beqz    a2, 3f
+    lb      t1, 0(a1)
+    sb      t1, 0(a0)
+    addi    a0, a0, 1
+    addi    a1, a1, 1
+    addi    a2, a2, -1
+    j       2b
+3:  csrc    sstatus, t0
+    li      a0, 0
+    ret
+user_copy_end:
+user_copy_fault:
+    li      t0, STATUS_SUM
+    csrc    sstatus, t0
+    li      a0, -2                  // ERROR_ARGUMENT
+    ret
+
+// The kernel's first instructions in S mode: a0 = hart, a1 = device tree.
+    .globl  kernel_entry
+kernel_entry:
+    .option push
+    .option norelax
+    la      gp, __global_pointer$
+    .option pop
+    la      sp, boot_stack_top
+    csrw    sscratch, zero
+    la      t0, trap_entry
+    csrw    stvec, t0
+    mv      a0, a1
+    call    kernel_main
+
+    .section .bss
+    .align  KERNEL_STACK_BIT + 1    // laid out like a slot, so that the overflow test holds here too
+    .skip   KERNEL_STACK_BYTES
+    .skip   KERNEL_STACK_BYTES
+boot_stack_top:

@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,13 @@ class Browser:
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]["exception"].get("description")
         return answer["result"].get("value")
+
+    def soon(self, expression: str, wanted: Any) -> None:
+        """Waits, at most some seconds, until the expression has this value: keys take effect a little later."""
+        deadline = time.monotonic() + 10
+        while (value := self.js(expression)) != wanted and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert value == wanted
 
     def type(self, text: str) -> None:
         """Letters, as from a keyboard."""

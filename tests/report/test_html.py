@@ -11,6 +11,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -112,6 +113,7 @@ def test_more_bundles_are_held_against_the_first():
     line = re.search(r"<tr[^>]*><th[^>]*><a[^>]*>pipe.*?</tr>", html)[0]
     assert re.findall(r'class="n (regressed|improved)"', line) == ["regressed", "improved"]
     assert html.count("<figcaption>Samples over time, third") == 3
+    assert "third: <span class=\"badge improved\">" in html
 
 
 def test_a_page_says_what_was_set_aside_and_why():
@@ -225,3 +227,13 @@ def test_command_takes_other_tools_files(tmp_path: Path):
     result = CliRunner().invoke(cli, ["report", str(table), "-o", str(out)])
     assert result.exit_code == 0, result.output
     assert "notification.signal" in out.read_text().replace("<wbr>", "")
+
+
+def test_the_example_workflow_uses_options_that_exist():
+    workflow = (Path(__file__).parents[2] / "docs" / "github-actions.yml").read_text()
+    lines = re.findall(r"bin/cyclometer (\w+) ([^|\n]*)", workflow)
+    assert {name for name, _ in lines} == {"target", "run", "gate", "report"}
+    for name, rest in lines:
+        command = cli.get_command(click.Context(cli), name)
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert set(re.findall(r"(?<=\s)--?[a-z]+", f" {rest}")) <= known

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from cyclometer.compare.verdicts import Finding
 from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
@@ -40,7 +39,7 @@ def page(entry: Entry, before: Entry | None, after: Entry | None, remarks: Seque
         _trail(before, after),
         tag("h2", breakable(entry.name), id=f"{entry.anchor}-title", tabindex="-1"),
         tag("p", e.contract.title, cls="lead") if e.contract.title else None,
-        *(_finding(f, len(entry.circles) > 2) for f in entry.findings if f is not None),
+        *_findings(entry),
         *(_refused(c) for c in entry.present if not c.estimate.valid),
         _remarks(remarks),
         _figures(entry.present),
@@ -73,11 +72,14 @@ def _trail(before: Entry | None, after: Entry | None) -> Markup:
     return tag("nav", overview, link(before, "previous", "prev"), link(after, "next", "next"), aria_label="Circles")
 
 
-def _finding(f: Finding, named: bool) -> Markup:
-    label = f.pair.after and named and tag("b", f"{f.unit} ")
-    change = comparison.change(f) if f.change is not None else ""
-    words = "; ".join(part for part in (f.reason, f.disagreement) if part)
-    return tag("p", badge(f.verdict), " ", label or None, tag("b", change), f" {words}", cls="finding")
+def _findings(entry: Entry) -> Iterator[Markup]:
+    """The verdict of every later side, named where there are several."""
+    for circle, f in zip(entry.circles[1:], entry.findings, strict=True):
+        if f is not None:
+            side = f"{circle.label}: " if circle and len(entry.findings) > 1 else ""
+            change = f"{comparison.change(f)} " if f.change is not None else ""
+            words = "; ".join(part for part in (f.reason, f.disagreement) if part)
+            yield tag("p", side, badge(f.verdict), " ", tag("b", change), words, cls="finding")
 
 
 def _refused(circle: Circle) -> Markup:

@@ -61,13 +61,14 @@ say "installing Python packages into .venv"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable "$package" ||
     fail "pip could not install the Python packages; its message stands above"
 
-# The tests hold exported files against Go's own reader of them; they skip that where Go is missing.
-benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
-# The machines that the tests boot: an emulator, and a compiler for what it runs.
+# The machines that the tests boot: an emulator, and a compiler for what it runs. And a browser, to look at reports.
 if [ "$1" = setup-all ]; then
     command -v qemu-system-riscv64 >/dev/null || install_packages qemu-system-misc
     command -v riscv64-unknown-elf-gcc >/dev/null || install_packages gcc-riscv64-unknown-elf
+    command -v chromium >/dev/null || command -v google-chrome >/dev/null || install_packages chromium fonts-dejavu-core
 fi
+# The tests hold exported files against Go's own reader of them; they skip that where Go is missing.
+benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 if [ "$1" = setup-all ] && command -v go >/dev/null && [ ! -x .venv/bin/benchstat ]; then
     say "building benchstat"
     GOBIN=$PWD/.venv/bin go install "$benchstat" 2>/dev/null || say "benchstat could not be built; its tests are skipped"

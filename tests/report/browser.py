@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
-import subprocess
+import signal
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,15 @@ _QUIET = (
 )  # fmt: skip
 
 
+def _pipe() -> tuple[int, int]:
+    """The two ends, out of the way of the low descriptors that the browser is given."""
+    ends = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends]
+    for end in ends:
+        os.close(end)
+    return high[0], high[1]
+
+
 class Browser:
     """One tab. `requests` are the addresses it asked for, `complaints` what it logged, in order."""
 
@@ -27,7 +38,7 @@ class Browser:
         assert CHROMIUM, "Chromium is not installed; run `make setup-all`"
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        self._profile = tempfile.TemporaryDirectory()
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._serial = 0
         self._session = ""
         self._pending = b""
@@ -42,13 +53,16 @@ class Browser:
 
     def _start(self) -> None:
         """Chromium reads commands from descriptor 3 and answers on 4."""
-        commands, self._to = os.pipe()
-        self._from, answers = os.pipe()
-        command = f'exec "$@" 3<&{commands} 4>&{answers}'
-        self._process = subprocess.Popen(
-            ["sh", "-c", command, "sh", str(CHROMIUM), f"--user-data-dir={self._profile.name}", *_QUIET],
-            pass_fds=(commands, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        commands, self._to = _pipe()
+        self._from, answers = _pipe()
+        arguments = [str(CHROMIUM), f"--user-data-dir={self._profile.name}", *_QUIET]
+        actions = [
+            (os.POSIX_SPAWN_DUP2, commands, 3),
+            (os.POSIX_SPAWN_DUP2, answers, 4),
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ]
+        self._process = os.posix_spawn(arguments[0], arguments, os.environ, file_actions=actions)
         os.close(commands)
         os.close(answers)
 
@@ -56,8 +70,8 @@ class Browser:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(20)
+        os.kill(self._process, signal.SIGTERM)
+        os.waitpid(self._process, 0)
         os.close(self._to)
         os.close(self._from)
         self._profile.cleanup()
@@ -79,6 +93,13 @@ class Browser:
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]["exception"].get("description")
         return answer["result"].get("value")
+
+    def soon(self, expression: str, wanted: Any) -> None:
+        """Waits, at most some seconds, until the expression has this value: keys take effect a little later."""
+        deadline = time.monotonic() + 10
+        while (value := self.js(expression)) != wanted and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert value == wanted
 
     def type(self, text: str) -> None:
         """Letters, as from a keyboard."""

@@ -17,7 +17,14 @@ bundle_argument = click.argument("bundle", required=False, type=click.Path(path_
 
 
 def load(path: Path | None) -> Bundle:
-    """The bundle at `path`, or the newest of the store. Raises BadFile or NothingMeasured."""
+    """The bundle at `path`, or made of another tool's file there, or the newest of the store.
+
+    Raises BadFile or NothingMeasured.
+    """
     from cyclometer.bundle import store
 
+    if path is not None and path.is_file():
+        from cyclometer.ingest import ingest
+
+        return ingest([path])[0]
     return store.read(path or store.latest(STORE))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from cyclometer import errors
+from cyclometer.cli.common import load
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
@@ -41,7 +42,7 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
         return
     if not bundles:
         raise errors.UsageError("no bundle is named; give one, or a file that `ingest` reads")
-    found = [(path, bundle := _load(path), check(bundle)) for path in bundles]
+    found = [(path, bundle := load(path), check(bundle)) for path in bundles]
     if as_json:
         click.echo(json.dumps({"bundles": [_as_json(*one) for one in found]}, indent=1))
     else:
@@ -49,16 +50,6 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
             _print(path, findings)
     wrong = any(finding.level == "error" for _, _, findings in found for finding in findings)
     sys.exit(errors.NOT_COMPARABLE if strict and wrong else errors.PASS)
-
-
-def _load(path: Path) -> Bundle:
-    from cyclometer.bundle import store
-
-    if path.is_dir():
-        return store.read(path)
-    from cyclometer.ingest import ingest
-
-    return ingest([path])[0]
 
 
 def _as_json(path: Path, bundle: Bundle, findings: list[Finding]) -> dict[str, object]:

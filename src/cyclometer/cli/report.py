@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +23,9 @@ _MOST = 6  # sides that colours can tell apart
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("report.html"),
               show_default=True, help="The HTML file.")  # fmt: skip
 @click.option("--title", help="Heading of the report.  [default: from the bundles]")
-def command(bundle: tuple[Path, ...], output: Path, title: str | None) -> None:
-    """Write bundles as one HTML file that needs no network.
+@click.option("--json", "as_json", is_flag=True, help="Say as JSON what was written.")
+def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: bool) -> None:
+    """Write bundles, or other tools' files, as one HTML file that needs no network.
 
     One BUNDLE is shown by latency, two by what changed from the first to the second, more against the first.
     Without BUNDLE the newest one in results/ is taken.
@@ -36,26 +39,32 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None) -> None:
     if len(bundle) > _MOST:
         raise UsageError(f"a report holds at most {_MOST} bundles side by side, not {len(bundle)}; name fewer")
     loaded = [load(path) for path in bundle] or [load(None)]
-    about = subject(loaded, _labels([one.path or "" for one in loaded]))
+    about = subject(loaded, _labels(bundle))
     text = document(about, title or _title(loaded))
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{output} cannot be written ({error.strerror}); choose another -o") from error
-    click.echo(f"{output}: {len(about.entries)} circles, {len(text) / 1e6:.1f} MB", err=True)
+    size_bytes = output.stat().st_size
+    if as_json:
+        counts = Counter(entry.verdict for entry in about.entries)
+        click.echo(json.dumps({"output": str(output), "bytes": size_bytes, "circles": counts}))
+    else:
+        click.echo(f"{output}: {len(about.entries)} circles, {size_bytes / 1e6:.1f} MB", err=True)
 
 
 def _title(bundles: list[Bundle]) -> str:
     """From what was measured, and whether it is compared."""
     identity = bundles[0].identity
     cpu = identity.environment.get("cpu_model")
-    what = identity.title or f"{identity.target}{f' on {cpu}' if cpu else ''}"
+    target = identity.tool if identity.target == "unknown" else identity.target
+    what = identity.title or f"{target}{f' on {cpu}' if cpu else ''}"
     return f"What changed: {what}" if len(bundles) > 1 else f"Latencies: {what}"
 
 
-def _labels(paths: list[str]) -> list[str]:
-    """What the sides are called: before and after, or where there are more the folders they come from."""
+def _labels(paths: tuple[Path, ...]) -> list[str]:
+    """What the sides are called: before and after, or where there are more what their paths end in."""
     if len(paths) < 3:
-        return [["measured"], ["before", "after"]][len(paths) - 1]
-    names = [Path(path).name for path in paths]
+        return ["before", "after"] if len(paths) == 2 else ["measured"]
+    names = [path.name for path in paths]
     return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]

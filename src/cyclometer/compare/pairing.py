@@ -71,11 +71,14 @@ class Pair:
         return either.key
 
 
-def side(bundles: Sequence[Bundle], level: float = 0.95) -> Side:
-    """The circles of several bundles as one side: all runs of a circle are pooled, each being one run."""
+def side(bundles: Sequence[Bundle], level: float = 0.95, course: bool = False) -> Side:
+    """The circles of several bundles as one side: all runs of a circle are pooled, each being one run.
+
+    `course` as in `estimates`.
+    """
     pools: dict[Hashable, list[Circle]] = {}
     for bundle in bundles:
-        found = [Circle(e, _circumstances(bundle, e)) for e in estimates(bundle, level, course=False)]
+        found = [Circle(e, _circumstances(bundle, e)) for e in estimates(bundle, level, course)]
         several = {identity for identity, count in Counter(map(likeness, found)).items() if count > 1}
         seen: Counter[Hashable] = Counter()
         for circle in found:

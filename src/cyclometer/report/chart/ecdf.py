@@ -11,7 +11,7 @@ from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, FloatArray
 from cyclometer.report.markup import Markup
 
-_SHARES = np.concatenate([np.linspace(0, 0.98, 50), [0.985, 0.99, 0.993, 0.996, 0.998, 0.999, 1]])
+_SHARES = np.concatenate([np.linspace(0, 0.975, 40), [0.985, 0.99, 0.995, 0.998, 0.999, 1]])
 _RUN_SHARES = np.linspace(0, 1, 17)
 _MOST_RUNS = 8  # drawn one by one; more would be a smear
 _WIDE = 20  # a range of more than this factor is drawn on a log scale

@@ -14,7 +14,7 @@ from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, Tests
 from cyclometer.report.markup import Markup, short, tag
 
-COLUMNS, ROWS = 72, 36
+COLUMNS, ROWS = 64, 32
 LEVELS = 3
 """Shades of density; each is a factor, so that rare tests stay visible beside crowded cells."""
 _ROOM = 14  # pixels that a run needs to have its number above it

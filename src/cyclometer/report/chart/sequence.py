@@ -108,4 +108,6 @@ def _match(events: Sequence[_Event], end: str, otherwise: int, step: int) -> int
 
 
 def _words(what: str) -> set[str]:
-    return set(re.findall(r"\w+", what.lower())) - {"before", "after", "the", "returns", "from", "in", "its", "of"}
+    """Words that tell events apart; what comes after a call is its return."""
+    words = set(re.findall(r"\w+", what.lower()))
+    return {"returns" if word == "after" else word for word in words} - {"before", "the", "from", "in", "its", "of"}

@@ -45,7 +45,10 @@ def _policy(style: str, script: str) -> str:
 
 
 def _header(subject: Subject, title: str) -> Markup:
-    links = {"overview": "Circles", "environment": "Environment", "problems": "Problems", "words": "How to read this"}
+    links = {
+        "overview": "Circles", "environment": "Environment", "lint": f"Lint ({sum(map(len, subject.remarks))})",
+        "problems": "Problems", "words": "How to read this",
+    }  # fmt: skip
     return tag(
         "header",
         tag("a", "Skip to the circles", href="#overview", cls="skip"),
@@ -68,8 +71,8 @@ def _sentence(subject: Subject) -> str:
 def _main(subject: Subject) -> Markup:
     entries = subject.entries
     around = zip((None, *entries), entries, (*entries[1:], None), strict=False)
-    pages = (page.page(entry, before, after) for before, entry, after in around)
-    general = (facts.environment(subject), facts.problems(subject), facts.words())
+    pages = (page.page(entry, before, after, subject.remarks_on(entry)) for before, entry, after in around)
+    general = (facts.environment(subject), facts.remarks(subject), facts.problems(subject), facts.words())
     return tag("main", overview.overview(subject), join(pages), *general)
 
 

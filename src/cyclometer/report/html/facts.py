@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from cyclometer.compare import pairing
+from cyclometer.lint import RULES, Rule
 from cyclometer.report.html.subject import Subject
 from cyclometer.report.markup import Markup, tag
+
+_OPEN = 6  # findings of one rule that stand open
 
 WORDS = {
     "circle": "The complete repeating flow of user and kernel code under test; once round it is a turn.",
@@ -64,6 +67,32 @@ def problems(subject: Subject) -> Markup:
 
 def _side(subject: Subject, label: str) -> Markup | None:
     return tag("small", f" ({label})") if len(subject.bundles) > 1 else None
+
+
+def remarks(subject: Subject) -> Markup:
+    """What lint found, rule by rule: why it matters, what to do, and where."""
+    parts = [part for rule in RULES for part in _rule(subject, rule)]
+    nothing = tag("p", "No rule found anything amiss with the data.", cls="lead")
+    return _page("lint", "Lint", *(parts or [nothing]))
+
+
+def _rule(subject: Subject, rule: Rule) -> Iterator[Markup]:
+    items = [
+        tag("li", finding.what, _side(subject, label))
+        for findings, label in zip(subject.remarks, subject.labels, strict=True)
+        for finding in findings
+        if finding.rule == rule.id
+    ]
+    if items:
+        yield tag("h3", level(rule.level), f" {rule.title} ({len(items)})")
+        yield tag("p", f"{rule.explanation} {rule.fix}", cls="lead")
+        listed = tag("ul", *items, cls="problems")
+        yield listed if len(items) <= _OPEN else tag("details", tag("summary", "Where"), listed)
+
+
+def level(name: str) -> Markup:
+    """How grave a finding is, as a word."""
+    return tag("span", name, cls=f"level {name}")
 
 
 def words() -> Markup:

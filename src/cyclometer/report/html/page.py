@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from cyclometer.compare.verdicts import Finding
 from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
+from cyclometer.lint import Finding as Remark
 from cyclometer.report import comparison, table
 from cyclometer.report.chart import samples, sequence
 from cyclometer.report.chart.plot import Chart
 from cyclometer.report.chart.registry import CHARTS
 from cyclometer.report.circle import Circle
+from cyclometer.report.html.facts import level
 from cyclometer.report.html.overview import badge, breakable, spread
 from cyclometer.report.html.subject import Entry
 from cyclometer.report.markup import Markup, join, tag
@@ -30,7 +31,7 @@ CAUSES = {
 }
 
 
-def page(entry: Entry, before: Entry | None, after: Entry | None) -> Markup:
+def page(entry: Entry, before: Entry | None, after: Entry | None, remarks: Sequence[Remark]) -> Markup:
     """One circle as a section of its own; `before` and `after` are its neighbours in the overview."""
     e = entry.estimate
     return tag(
@@ -38,8 +39,9 @@ def page(entry: Entry, before: Entry | None, after: Entry | None) -> Markup:
         _trail(before, after),
         tag("h2", breakable(entry.name), id=f"{entry.anchor}-title", tabindex="-1"),
         tag("p", e.contract.title, cls="lead") if e.contract.title else None,
-        *(_finding(f, len(entry.circles) > 2) for f in entry.findings if f is not None),
+        *_findings(entry),
         *(_refused(c) for c in entry.present if not c.estimate.valid),
+        _remarks(remarks),
         _figures(entry.present),
         tag("div", *map(figure, charts(entry.present)), cls="charts"),
         _contract(entry),
@@ -70,16 +72,25 @@ def _trail(before: Entry | None, after: Entry | None) -> Markup:
     return tag("nav", overview, link(before, "previous", "prev"), link(after, "next", "next"), aria_label="Circles")
 
 
-def _finding(f: Finding, named: bool) -> Markup:
-    label = f.pair.after and named and tag("b", f"{f.unit} ")
-    change = comparison.change(f) if f.change is not None else ""
-    words = "; ".join(part for part in (f.reason, f.disagreement) if part)
-    return tag("p", badge(f.verdict), " ", label or None, tag("b", change), f" {words}", cls="finding")
+def _findings(entry: Entry) -> Iterator[Markup]:
+    """The verdict of every later side, named where there are several."""
+    for circle, f in zip(entry.circles[1:], entry.findings, strict=True):
+        if f is not None:
+            side = f"{circle.label}: " if circle and len(entry.findings) > 1 else ""
+            change = f"{comparison.change(f)} " if f.change is not None else ""
+            words = "; ".join(part for part in (f.reason, f.disagreement) if part)
+            yield tag("p", side, badge(f.verdict), " ", tag("b", change), words, cls="finding")
 
 
 def _refused(circle: Circle) -> Markup:
     side = f"{circle.label}: " if circle.label else ""
     return tag("p", tag("b", f"{side}no valid latency. "), circle.estimate.reason, cls="refused")
+
+
+def _remarks(found: Sequence[Remark]) -> Markup | None:
+    """What lint says of this circle."""
+    items = (tag("li", level(f.level), f" {f.what}") for f in found)
+    return tag("ul", *items, cls="problems", aria_label="Lint") if found else None
 
 
 def _figures(circles: Sequence[Circle]) -> Markup:
@@ -119,7 +130,9 @@ def _quantiles(e: Estimate) -> str:
 
 
 def _sigma(e: Estimate) -> str:
-    return f"{e.sigma_turn:.3g} {e.clock.unit}" if e.sigma_turn is not None else f"not told: {e.sigma_reason}"
+    if e.sigma_turn is not None:
+        return f"{e.sigma_turn:.3g} {e.clock.unit}"
+    return f"not told: {e.sigma_reason}" if e.sigma_reason else ""
 
 
 def _course(e: Estimate) -> str:
@@ -194,6 +207,6 @@ _FIGURES: tuple[tuple[str, str, Callable[[Estimate], str]], ...] = (
     ("interval", "what it speaks about", lambda e: f"{e.quiet.interval.level:.0%}, {e.quiet.scope}" if e.quiet else ""),
     ("one turn's sd", "sigma P, where turns are independent", _sigma),
     ("course of a run", "over its tests", _course),
-    ("tests", "that count", lambda e: f"{e.tests} in {len(e.runs)} runs"),
+    ("tests", "that count", lambda e: f"{e.tests} in {len(e.runs)} run{'s' * (len(e.runs) != 1)}"),
     ("assumption", "of printed figures", lambda e: e.assumption),
 )

@@ -38,7 +38,7 @@ function sort(head) {
 function arrive() {
   const page = one(".page:target");
   for (const link of all("header nav a"))
-    link.toggleAttribute("aria-current", link.hash === (page ? `#${page.id}` : "#overview"));
+    link.ariaCurrent = link.hash === (page ? `#${page.id}` : "#overview") ? "page" : null;
   if (page) one("h2", page).focus({ preventScroll: true });
 }
 

@@ -12,6 +12,8 @@ from cyclometer.compare import verdicts
 from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding
 from cyclometer.estimate.rows import Estimate
+from cyclometer.lint import Finding as Remark
+from cyclometer.lint import check
 from cyclometer.report import circle
 from cyclometer.report.circle import Circle
 
@@ -51,17 +53,31 @@ class Entry:
 
 @dataclass(frozen=True)
 class Subject:
-    """Bundles with their labels, entries in the order of the overview, and one comparison a bundle after the first."""
+    """Bundles with their labels, entries in the order of the overview, one comparison a bundle after the first, and
+    what lint says of each bundle.
+    """
 
     bundles: tuple[Bundle, ...]
     labels: tuple[str, ...]
     entries: tuple[Entry, ...]
     comparisons: tuple[Comparison, ...]
+    remarks: tuple[tuple[Remark, ...], ...]
+
+    def remarks_on(self, entry: Entry) -> list[Remark]:
+        """What lint says of one circle, in any bundle, each sentence once."""
+        key = entry.estimate.contract.key
+        found = [
+            finding
+            for bundle, findings in zip(self.bundles, self.remarks, strict=True)
+            for finding in findings
+            if any(bundle.identity.rows[row].contract.key == key for row in finding.rows)
+        ]
+        return list({finding.what: finding for finding in found}.values())
 
 
 def subject(bundles: Sequence[Bundle], labels: Sequence[str]) -> Subject:
     """Lines bundles up by their circles; the first is what the others are compared with."""
-    sides = [side([bundle]) for bundle in bundles]
+    sides = [side([bundle], course=True) for bundle in bundles]
     drawn = [
         _by_estimate(bundle, one, label if len(bundles) > 1 else "")
         for bundle, one, label in zip(bundles, sides, labels, strict=True)
@@ -70,7 +86,8 @@ def subject(bundles: Sequence[Bundle], labels: Sequence[str]) -> Subject:
     raw = _aligned(sides[0], comparisons, drawn)
     names = circle.names([next(c for c in circles if c is not None).estimate for circles, _ in raw])
     entries = [Entry(name, _anchor(i, name), *each) for i, (name, each) in enumerate(zip(names, raw, strict=True))]
-    return Subject(tuple(bundles), tuple(labels), tuple(sorted(entries, key=_effect)), comparisons)
+    remarks = tuple(tuple(check(bundle)) for bundle in bundles)
+    return Subject(tuple(bundles), tuple(labels), tuple(sorted(entries, key=_effect)), comparisons, remarks)
 
 
 def _by_estimate(bundle: Bundle, one: Side, label: str) -> dict[int, Circle]:

@@ -55,4 +55,15 @@ struct cyc_flow {
     uint32_t tests;   // tests a group, 1..the size of the caller's sample buffer
 };
 
+// The loop of a circle of few instructions: sixteen turns a branch, so that the branch is no part of the result worth
+// naming. Other circles use a plain loop.
+#define CYC_TURNS_A_BRANCH 16
+#define CYC_FOUR_TIMES(...) __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__
+#define CYC_SHORT_TURNS(turns, ...)                                                                                    \
+    for (; (turns) >= CYC_TURNS_A_BRANCH; (turns) -= CYC_TURNS_A_BRANCH) {                                             \
+        CYC_FOUR_TIMES(CYC_FOUR_TIMES(__VA_ARGS__))                                                                    \
+    }                                                                                                                  \
+    for (; (turns) > 0; (turns)--)                                                                                     \
+    __VA_ARGS__
+
 #endif

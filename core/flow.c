@@ -8,7 +8,28 @@ void cyc_empty_turns(void *arg, uint64_t turns)
         __asm__ volatile(""); // keeps the loop; adds no instruction
 }
 
-// One test, or one pass of a circle that reads the clock itself. Everything but the two
+// A circle that reads the clock itself: the sum of its passes.
+static int64_t sum_passes(const struct cyc_circle *circle, uint64_t turns)
+{
+    int64_t sum = 0;
+    for (; turns > 0; turns--)
+        sum += circle->pass(circle->arg);
+    return sum;
+}
+
+#define SETTLE_TURNS 3
+
+// Untimed turns before the first test of a group: while the host wrote records or opened counters, a
+// peer may have gone on to another place of the circle than where it stands between two tests.
+static void settle(const struct cyc_circle *circle)
+{
+    if (circle->pass != NULL)
+        sum_passes(circle, SETTLE_TURNS);
+    else
+        circle->turns(circle->arg, SETTLE_TURNS);
+}
+
+// One test, whose turns a circle with a `pass` times one by one. Everything but the two
 // readings and the circle stands outside the interval, and is the same code whatever the
 // flow's parameters are (seed 004, section 2.2.2).
 static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint64_t turns, struct cyc_sample *sample)
@@ -17,7 +38,7 @@ static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint6
     rig->count(rig->host, before);
     uint64_t begin = rig->clock.begin();
     if (circle->pass != NULL) {
-        sample->value = circle->pass(circle->arg);
+        sample->value = sum_passes(circle, turns);
     } else {
         circle->turns(circle->arg, turns);
         sample->value = (int64_t)(rig->clock.end() - begin);
@@ -49,19 +70,31 @@ static void write_samples(struct cyc_rig *rig, const char *kind, const struct cy
     w->values += count;
 }
 
-int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow,
-                         uint32_t visit)
+static int flow_groups(struct cyc_rig *rig, const struct cyc_circle *circle, const char *method,
+                       const struct cyc_flow *flow, uint32_t visit)
 {
     if (flow->tests == 0 || flow->tests > rig->samples_max)
         return -1;
-    cyc_record_circle(rig->writer, circle, "accumulated", flow);
+    cyc_record_circle(rig->writer, circle, method, flow);
     for (uint32_t group = 0; group < flow->groups; group++) {
         uint64_t turns = flow->initial + (uint64_t)group * flow->delta;
+        settle(circle);
         for (uint32_t test = 0; test < flow->tests; test++)
             run_test(rig, circle, turns, &rig->samples[test]);
-        write_samples(rig, "group", circle, "accumulated", visit, group, turns, flow->tests);
+        write_samples(rig, "group", circle, method, visit, group, turns, flow->tests);
     }
     return 0;
+}
+
+int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow,
+                         uint32_t visit)
+{
+    return flow_groups(rig, circle, "accumulated", flow, visit);
+}
+
+int cyc_flow_proof(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow, uint32_t visit)
+{
+    return flow_groups(rig, circle, "proof", flow, visit);
 }
 
 static int64_t empty_pass(void *arg)
@@ -89,6 +122,7 @@ static int flow_single(struct cyc_rig *rig, const struct cyc_circle *circle, con
         return -1;
     cyc_record_circle(rig->writer, circle, method, &flow);
     write_overhead(rig, circle, method, passes, visit);
+    settle(circle);
     if (cold && rig->evict != NULL)
         rig->evict(rig->host);
     for (uint32_t i = 0; i < passes; i++)

@@ -35,10 +35,13 @@ struct cyc_rig {
 
 // Each returns 0, or -1 where the flow does not fit the sample buffer (nothing is run then).
 // `visit` numbers the visits of a run, so that interleaving can be told from the records.
+// Before each group's first test a few turns run untimed, so that every peer is in its place.
 
 // Accumulated method: groups x tests, one value a test, one `group` record a group.
 int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow,
                          uint32_t visit);
+// The same with the host's expensive counters open: proves the contract; its times are not latencies.
+int cyc_flow_proof(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow, uint32_t visit);
 // Direct method: `passes` single turns, preceded by as many empty readings as an `overhead` record.
 int cyc_flow_direct(struct cyc_rig *rig, const struct cyc_circle *circle, uint32_t passes, uint32_t visit);
 // Passes from cold to hot: evicts once where the rig can, then `passes` single turns, every one kept.

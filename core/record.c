@@ -173,7 +173,8 @@ void cyc_record_clock(struct cyc_writer *w, const struct cyc_clock *clock)
     cyc_record_text(w, "name", clock->name);
     cyc_record_text(w, "unit", clock->unit);
     cyc_record_int(w, "hz", (int64_t)clock->hz);
-    cyc_record_int(w, "exact", clock->exact);
+    put_name(w, "exact");
+    put_text(w, clock->exact ? "true" : "false");
     cyc_record_object_close(w);
 }
 

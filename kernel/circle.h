@@ -41,6 +41,7 @@ enum spaces { SAME_SPACE = 1, CROSS_SPACE = 2 }; // 0: same, and the key does no
 // How the key ends.
 enum naming {
     BY_MODE, // ".kernel", ".user": the client
+    BY_PEER, // the same: the peer
     BY_PAIR, // ".k_to_u": client, peer
     BY_FROM, // ".kernel.from.user": peer, client
     BY_NOTHING,
@@ -63,7 +64,7 @@ struct circle {
     enum naming naming;
     struct request objects[STAGE_OBJECTS];
     cyc_turns_fn *turns;           // by the client; its argument is the stage
-    cyc_pass_fn *pass;             // instead of turns, where the interval ends in the peer
+    cyc_pass_fn *pass;             // instead of turns, where not all of a turn is timed
     void (*peer)(struct stage *);  // endless, or sets up what the client needs; NULL for a circle of one thread
     void (*prepare)(struct stage *); // by the client, once, before its first turn; may be NULL
     uint8_t client_priority, peer_priority;
@@ -78,12 +79,12 @@ struct circle {
 };
 #define END_OF_FAMILY {.contract = {.key = NULL}}
 
-// Lists in designated initialisers.
-#define SEQUENCE(...) (const char *const[]) { __VA_ARGS__, NULL }
-#define EXPECT(...) (const struct cyc_expect[]) { __VA_ARGS__, {0} }
-#define PARAMS(...) (const struct cyc_param[]) { __VA_ARGS__, {0} }
-// Kernel code in a circle's file: the user image has NULL in its place. User code: the kernel only knows that there is
-// some.
+// Lists in designated initialisers; in parentheses, so that they can be arguments of macros.
+#define SEQUENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT(...) ((const struct cyc_expect[]){__VA_ARGS__, {0}})
+#define PARAMS(...) ((const struct cyc_param[]){__VA_ARGS__, {0}})
+// Kernel code in a circle's file: the user image has NULL in its place. User code: the kernel only knows that there
+// is some.
 #ifdef USER_PROGRAM
 #define IN_KERNEL(function) NULL
 #define IN_USER(function) (function)

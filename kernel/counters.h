@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "error.h"
 
 // A new outcome is one line here; its name is the name in the records. At most 48.
 // `entries` must stay first: trap.S counts it.
@@ -17,6 +18,7 @@
     COUNTER(space_switches) /* satp loads */                                                                           \
     COUNTER(interrupts)                                                                                                \
     COUNTER(wakeups)     /* waiting threads made ready, or run at once */                                              \
+    COUNTER(refused)     /* calls that returned an error instead of doing what they were asked */                      \
     COUNTER(time_reads)  /* of mtime or by rdtime, by the kernel */                                                    \
     COUNTER(timer_sets)  /* monitor calls that program the timer */                                                    \
     COUNTER(table_writes) /* page-table entries */                                                                     \
@@ -50,6 +52,13 @@ extern uint64_t counters[COUNTERS_END];
 extern const char *const counter_names[COUNTERS_END + 1]; // ends with NULL
 
 #define count(name) ((void)counters[COUNT_##name]++)
+
+// What an operation returns that does not do what it was asked: a circle that times refusals is found out.
+static inline int64_t refuse(enum error error)
+{
+    count(refused);
+    return error;
+}
 
 // Copies all counters. A user program's call for it is not itself counted as an entry.
 int64_t counters_read(int64_t *counts);

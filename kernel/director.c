@@ -215,6 +215,7 @@ static void list_variant(const struct cyc_contract *contract, struct stage *stag
 static void prepare_stage(struct stage *stage, const struct parameters *p, const struct circle *circle)
 {
     stage->words = circle->words;
+    memset(stage->scratch, 0, sizeof stage->scratch);
     stage->method = p->method;
     stage->flow = p->flow;
     stage->passes = p->passes;

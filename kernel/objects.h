@@ -6,9 +6,15 @@
 
 #include "brand.h"
 #include "component.h"
+#include "condvar.h"
 #include "endpoint.h"
+#include "event_set.h"
+#include "heap.h"
+#include "mutex.h"
 #include "notification.h"
+#include "queue.h"
 #include "scheduler.h"
 #include "semaphore.h"
+#include "stack.h"
 
 #endif

@@ -74,7 +74,8 @@ static void map_identity(uint64_t start, uint64_t end, uint64_t permission)
 }
 
 #if CONFIG_ASID
-static uint64_t asid_generation = 1, asid_next = 1, asid_limit;
+uint64_t asid_generation HOT = 1;
+static uint64_t asid_next = 1, asid_limit;
 
 // satp keeps only the identifier bits that the hart has.
 static void find_identifiers(void)
@@ -88,7 +89,7 @@ static void find_identifiers(void)
 }
 
 // When all identifiers have been given out, every translation is dropped and they are given out anew.
-static void renew_identifier(struct space *space)
+void space_renew(struct space *space)
 {
     if (asid_next > asid_limit) {
         asid_generation++;
@@ -134,19 +135,6 @@ uint64_t kernel_stack(unsigned index)
     return top;
 }
 
-void space_load(struct space *space)
-{
-    count(space_switches);
-    space_loaded = space;
-#if CONFIG_ASID
-    if (space->asid_generation != asid_generation)
-        renew_identifier(space);
-    WRITE_CSR(satp, space->satp); // no fence: other identifiers' translations do no harm
-#else
-    WRITE_CSR(satp, space->satp);
-    fence_space(0); // all spaces share identifier 0; global translations, the kernel's, stay
-#endif
-}
 
 #if CONFIG_USERSPACE
 // How the linked-in user image begins; user/user.ld writes it. All addresses are user addresses.
@@ -219,6 +207,7 @@ struct space *space_create(void *stage)
     _Static_assert(sizeof *space <= PAGE_BYTES, "a space lives in one page");
     memcpy(root, kernel_root, PAGE_BYTES);
     space->object.type = OBJECT_space;
+    object_enlist(&space->object);
     space->root = root;
     // With asid=on replaced at the first load: generation 0 is never current.
     space->satp = SATP_SV39 | (uint64_t)root >> 12;
@@ -245,6 +234,7 @@ static void free_table(uint64_t *table, int level)
 
 void space_destroy(struct space *space)
 {
+    object_delist(&space->object);
     if (space_loaded == space) { // kernel threads run in the space that was loaded last
         WRITE_CSR(satp, SATP_SV39 | (uint64_t)kernel_root >> 12);
         space_loaded = NULL;

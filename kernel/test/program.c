@@ -130,9 +130,19 @@ static void aborted_in_a_call(void)
     CHECK_EQUAL(test_shared()[1], 0);
 }
 
+static void heap_serves_a_program(void)
+{
+    CHECK_EQUAL(fate(PROGRAM_use_heap, 0), 0);
+    CHECK_EQUAL(test_shared()[1], 1);
+}
+
 static void fuzzer_does_no_harm(void)
 {
-    struct object *objects[] = {test_object(OBJECT_semaphore, 0, 1), NULL};
+    struct queue *queue = test_object(OBJECT_queue, 0, 0);
+    queue_set_heap(queue, test_object(OBJECT_heap, 4096, 0));
+    struct object *objects[] = {test_object(OBJECT_semaphore, 0, 1), test_object(OBJECT_mutex, 0, 0),
+                                test_object(OBJECT_condvar, 0, 0),   &queue->object,
+                                test_object(OBJECT_stack, 100, 0),   test_object(OBJECT_event_set, 0, 0), NULL};
     test_shared()[0] = FUZZ_CALLS;
     struct thread *t = test_program(PROGRAM_fuzz, RUNNER_PRIORITY - 1, objects);
     CHECK_EQUAL(thread_join(t, 1000000000), 0);
@@ -175,6 +185,7 @@ const struct test program_tests[] = {
 #if CONFIG_ASID
     {"address-space identifiers are used again", identifiers_are_used_again},
 #endif
+    {"a heap serves a program", heap_serves_a_program},
     {"a system-call fuzzer does no harm", fuzzer_does_no_harm},
     END_OF_TESTS,
 };

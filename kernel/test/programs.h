@@ -18,6 +18,7 @@
     PROGRAM(spin)                                                                                                      \
     PROGRAM(take_forever)                                                                                              \
     PROGRAM(call_server)                                                                                               \
+    PROGRAM(use_heap)                                                                                                  \
     PROGRAM(fuzz)
 
 // Those of test/user/component.c and brand.c.

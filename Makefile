@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The commands a person types. Each target says what it does behind its `##`; `make help` prints them.
+
+BIN := .venv/bin
+FAST := not slow and not e2e
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup setup-all test test-fast kernel-test lint format catalogue bench mutate doctor clean
+.DELETE_ON_ERROR:
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: setup ## measure the Linux this runs on and print the table
+	$(BIN)/cyclometer run
+
+setup: .venv/setup.stamp ## install what `run` needs: .venv, compiler
+setup-all: .venv/setup-all.stamp ## install what `test` needs, too
+
+# A stamp is touched only after a set-up that ended well; the larger set-up contains the smaller.
+.venv/setup.stamp: tools/setup.sh pyproject.toml
+	tools/setup.sh setup
+	@touch $@
+
+.venv/setup-all.stamp: tools/setup.sh pyproject.toml
+	tools/setup.sh setup-all
+	@touch .venv/setup.stamp $@
+
+test: lint core-test kernel-test ## check and test everything
+	$(BIN)/pytest
+
+test-fast: lint core-test ## as test, without what takes minutes, emulators or the real harness
+	$(BIN)/pytest -m '$(FAST)'
+
+.PHONY: core-test
+core-test:
+	@if [ -d core/test ]; then $(MAKE) --no-print-directory -C core/test test; fi
+
+kernel-test: setup-all ## the reference kernel: functional tests, hostile programs, counts and sequences, three configurations
+	$(MAKE) --no-print-directory -s -C kernel test
+	$(MAKE) --no-print-directory -s -C kernel userspace=off test
+	$(MAKE) --no-print-directory -s -C kernel board=sifive_u mcs=on test
+	$(MAKE) --no-print-directory -s -C kernel directions
+
+lint: setup-all ## ruff, mypy --strict and the one-rule checks of tools/
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy --strict src
+	$(BIN)/python tools/check.py
+
+format: setup-all ## rewrite the Python files in one style
+	$(BIN)/ruff check --quiet --fix .
+	$(BIN)/ruff format .
+
+catalogue: setup ## write docs/catalogue.md anew from the circles' contracts
+	$(BIN)/python tools/catalogue.py
+
+bench: setup-all ## rig cost, suite time, spread between runs, beside other tools on this machine
+	$(BIN)/python tools/bench.py
+
+mutate: setup-all ## break the estimators one operator at a time; every break must turn a test red
+	nice $(BIN)/python tools/mutate.py
+
+doctor: setup ## what this machine does to measurements, and what would change it
+	$(BIN)/cyclometer doctor
+
+clean: ## remove all that was built or installed here; measurements in results/ stay
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

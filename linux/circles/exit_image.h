@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The smallest static program: one page, whose only work is to exit with status 0.
+#ifndef LINUX_CIRCLES_EXIT_IMAGE_H
+#define LINUX_CIRCLES_EXIT_IMAGE_H
+
+// A descriptor of the program, in memory; -1 where the kernel refuses executable memfds.
+int exit_image_open(void);
+// Replaces the calling process by it; returns only on failure.
+void exit_image_exec(int fd);
+
+#endif

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#define _GNU_SOURCE
+#include "counters.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../core/flow.h"
+#include "circle.h"
+
+// A counter is one name and the sum of what its file descriptors or function say.
+struct counter {
+    const char *name;
+    int64_t (*read)(const struct counter *counter);
+    int fds[PARTICIPANTS_MAX];
+    int count;
+};
+
+static struct counter counters[CYC_COUNTERS_MAX];
+static const char *names[CYC_COUNTERS_MAX + 1];
+static int used;
+static int visit_cpu;
+
+// Tracepoints by what they prove. Interrupt entries have several names over the architectures;
+// those a kernel does not have are left out of the sum.
+enum { TRACE_INTERRUPTS = 8 };
+static const char *const interrupt_events[TRACE_INTERRUPTS] = {
+    "irq/irq_handler_entry",
+    "irq_vectors/local_timer_entry",
+    "irq_vectors/reschedule_entry",
+    "irq_vectors/call_function_entry",
+    "irq_vectors/call_function_single_entry",
+    "irq_vectors/irq_work_entry",
+    "irq_vectors/thermal_apic_entry",
+    "ipi/ipi_entry",
+};
+static int interrupt_ids[TRACE_INTERRUPTS];
+static int enter_id, wakeup_id, tlb_id;
+static int proving;
+static int common; // counters before this one watch the CPU and serve every visit
+
+static int event_id(const char *root, const char *event)
+{
+    char path[160], text[16] = "";
+    snprintf(path, sizeof path, "%s/events/%s/id", root, event);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    return got > 0 ? atoi(text) : 0;
+}
+
+static void read_ids(const char *root)
+{
+    for (int i = 0; i < TRACE_INTERRUPTS; i++)
+        interrupt_ids[i] = event_id(root, interrupt_events[i]);
+    enter_id = event_id(root, "raw_syscalls/sys_enter");
+    wakeup_id = event_id(root, "sched/sched_wakeup");
+    tlb_id = event_id(root, "tlb/tlb_flush");
+}
+
+static void pass_ids(int fd, int writing)
+{
+    int *const groups[] = {interrupt_ids, &enter_id, &wakeup_id, &tlb_id};
+    const size_t sizes[] = {sizeof interrupt_ids, sizeof(int), sizeof(int), sizeof(int)};
+    for (int i = 0; i < 4; i++) {
+        ssize_t moved = writing ? write(fd, groups[i], sizes[i]) : read(fd, groups[i], sizes[i]);
+        if (moved != (ssize_t)sizes[i])
+            return;
+    }
+}
+
+// Where tracefs is not mounted, a child mounts it in a mount namespace of its own
+// and reports the numbers: the machine stays as it was.
+static void read_ids_from_private_mount(void)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        if (unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+            mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL) == 0)
+            read_ids("/sys/kernel/tracing");
+        pass_ids(ends[1], 1);
+        _exit(0);
+    }
+    close(ends[1]);
+    pass_ids(ends[0], 0);
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+}
+
+static int open_event(uint32_t type, uint64_t config, pid_t thread, int cpu)
+{
+    struct perf_event_attr attr = {.size = sizeof attr, .type = type, .config = config};
+    return (int)syscall(SYS_perf_event_open, &attr, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+// The readings themselves are system calls: `own_entries` of them fall between two readings of
+// the `entries` counter, found out once by two readings with nothing between.
+static int64_t own_entries, readings;
+
+static int64_t read_events(const struct counter *counter)
+{
+    int64_t sum = 0, value;
+    for (int i = 0; i < counter->count; i++)
+        if (read(counter->fds[i], &value, sizeof value) == (ssize_t)sizeof value)
+            sum += value;
+    return sum;
+}
+
+// /proc/<tid>/schedstat: "run_ns wait_ns times_scheduled_in". Cheap, exact, needs no privilege.
+static int64_t read_schedstat(const struct counter *counter)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < counter->count; i++) {
+        char text[96];
+        ssize_t got = pread(counter->fds[i], text, sizeof text - 1, 0);
+        if (got <= 0)
+            continue;
+        text[got] = '\0';
+        sum += atoll(strrchr(text, ' ') + 1);
+    }
+    return sum;
+}
+
+static struct rusage usage; // one getrusage serves the three counters after it
+
+static int64_t read_voluntary(const struct counter *counter)
+{
+    (void)counter;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+}
+
+static int64_t read_involuntary(const struct counter *counter)
+{
+    (void)counter;
+    return usage.ru_nivcsw;
+}
+
+static int64_t read_faults(const struct counter *counter)
+{
+    (void)counter;
+    return usage.ru_minflt + usage.ru_majflt;
+}
+
+static int64_t read_handled(const struct counter *counter)
+{
+    (void)counter;
+    return outcomes->handled;
+}
+
+static int64_t read_contended(const struct counter *counter)
+{
+    (void)counter;
+    return outcomes->contended;
+}
+
+// Migrations away from the visit's CPU; a delta other than 0 says that the client moved.
+static int64_t read_migrations(const struct counter *counter)
+{
+    (void)counter;
+    return sched_getcpu() != visit_cpu;
+}
+
+static const char *skip_words(const char *text, int words)
+{
+    for (; words > 0 && text != NULL; words--)
+        if ((text = strchr(text, ' ')) != NULL)
+            text += strspn(text, " ");
+    return text;
+}
+
+// Field 8 of the CPU's line in /proc/stat, in USER_HZ ticks.
+static int64_t read_steal(const struct counter *counter)
+{
+    static char text[8192]; // the per-CPU lines come first; what follows is not needed
+    char label[16];
+    ssize_t got = pread(counter->fds[0], text, sizeof text - 1, 0);
+    if (got <= 0)
+        return 0;
+    text[got] = '\0';
+    snprintf(label, sizeof label, "\ncpu%d ", visit_cpu);
+    const char *line = strstr(text, label);
+    const char *field = line != NULL ? skip_words(line, 8) : NULL;
+    return field != NULL ? atoll(field) * (1000000000LL / sysconf(_SC_CLK_TCK)) : 0;
+}
+
+// The governor's current choice; where the machine tells it, a change within a test shows.
+static int64_t read_frequency(const struct counter *counter)
+{
+    char text[24];
+    ssize_t got = pread(counter->fds[0], text, sizeof text - 1, 0);
+    if (got <= 0)
+        return 0;
+    text[got] = '\0';
+    return atoll(text);
+}
+
+static struct counter *add(const char *name, int64_t (*read_fn)(const struct counter *))
+{
+    if (used == CYC_COUNTERS_MAX)
+        circle_fail("more counters than CYC_COUNTERS_MAX");
+    struct counter *counter = &counters[used];
+    *counter = (struct counter){.name = name, .read = read_fn};
+    names[used++] = name;
+    names[used] = NULL;
+    return counter;
+}
+
+static void drop(void)
+{
+    names[--used] = NULL;
+}
+
+static void add_frequency(void)
+{
+    char path[80];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", visit_cpu);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        add("khz", read_frequency)->fds[0] = fd;
+}
+
+static void add_schedstat(const pid_t *threads, int count)
+{
+    struct counter *switches = add("switches", read_schedstat);
+    for (int i = 0; i < count; i++) {
+        char path[48];
+        snprintf(path, sizeof path, "/proc/%d/schedstat", threads[i]);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0) {
+            drop(); // kernel without CONFIG_SCHED_INFO: the contract's switches stay unproven
+            return;
+        }
+        switches->fds[switches->count++] = fd;
+    }
+}
+
+// Counts an event on the whole CPU; absent where the kernel refuses it to us.
+static void add_cpu_event(const char *name, uint32_t type, uint64_t config, const char *filter)
+{
+    struct counter *counter = add(name, read_events);
+    int fd = open_event(type, config, -1, visit_cpu);
+    if (fd < 0 || (filter != NULL && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) != 0)) {
+        drop();
+        return;
+    }
+    counter->fds[counter->count++] = fd;
+}
+
+static void add_interrupts(void)
+{
+    struct counter *counter = add("interrupts", read_events);
+    for (int i = 0; i < TRACE_INTERRUPTS; i++) {
+        int fd = interrupt_ids[i] ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)interrupt_ids[i], -1, visit_cpu) : -1;
+        if (fd >= 0)
+            counter->fds[counter->count++] = fd;
+    }
+    if (counter->count == 0)
+        drop();
+}
+
+// Only a guest has its time stolen, and /proc/stat is long on a large machine.
+static void add_steal(void)
+{
+    int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    struct counter *counter = add("steal_ns", read_steal);
+    counter->fds[0] = fd;
+    if (fd < 0 || access("/sys/hypervisor", F_OK) != 0) {
+        char text[4096] = "";
+        int info = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+        ssize_t got = info >= 0 ? read(info, text, sizeof text - 1) : 0;
+        if (info >= 0)
+            close(info);
+        if (fd < 0 || got <= 0 || strstr(text, " hypervisor") == NULL)
+            drop();
+    }
+}
+
+static int64_t read_entries(const struct counter *counter)
+{
+    return read_events(counter) - own_entries * readings;
+}
+
+static void add_entries(const pid_t *threads, int count)
+{
+    struct counter *entries = add("entries", read_entries);
+    for (int i = 0; i < count; i++) {
+        int fd = enter_id ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, threads[i], -1) : -1;
+        if (fd >= 0)
+            entries->fds[entries->count++] = fd;
+    }
+    if (entries->count != count)
+        drop();
+}
+
+// Only wake-ups of our own: kernel threads are woken by the way, from the participants' system calls.
+static void add_wakeups(void)
+{
+    char name[16], filter[32];
+    prctl(PR_GET_NAME, name); // peers bear the same name
+    snprintf(filter, sizeof filter, "comm==\"%s\"", name);
+    add_cpu_event("wakeups", PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, filter);
+}
+
+static void add_proof(void)
+{
+    if (wakeup_id)
+        add_wakeups();
+    if (tlb_id) // x86: every switch of address space passes the task-switch flush point, flushed or not
+        add_cpu_event("space_switches", PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id, "reason==0");
+    if (enter_id) // never read: keeps the tracepoint open, so that a visit's own opening is quick
+        open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, 0, -1);
+}
+
+void counters_prepare(int cpu, int proof)
+{
+    visit_cpu = cpu;
+    proving = proof;
+    read_ids("/sys/kernel/tracing");
+    if (wakeup_id == 0)
+        read_ids("/sys/kernel/debug/tracing");
+    if (wakeup_id == 0)
+        read_ids_from_private_mount();
+    add_steal();
+    add_frequency();
+    add_interrupts();
+    add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
+    if (proof)
+        add_proof();
+    common = used;
+}
+
+static void calibrate_entries(void)
+{
+    int64_t first[CYC_COUNTERS_MAX], second[CYC_COUNTERS_MAX];
+    own_entries = 0;
+    counters_read(NULL, first);
+    counters_read(NULL, second);
+    if (strcmp(names[common], "entries") == 0)
+        own_entries = second[common] - first[common];
+    readings = 0;
+}
+
+void counters_open(const pid_t *threads, int count)
+{
+    used = common;
+    names[used] = NULL;
+    if (proving)
+        add_entries(threads, count);
+    add_schedstat(threads, count);
+    add("voluntary", read_voluntary);
+    add("involuntary", read_involuntary);
+    add("faults", read_faults);
+    add("handled", read_handled);
+    add("contended", read_contended);
+    add("migrations", read_migrations);
+    if (proving)
+        calibrate_entries();
+}
+
+const char *const *counters_names(void)
+{
+    return names;
+}
+
+void counters_read(void *host, int64_t *counts)
+{
+    (void)host;
+    for (int i = 0; i < used; i++)
+        counts[i] = counters[i].read(&counters[i]);
+    readings++;
+}

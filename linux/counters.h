@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The counters that prove what a test did and that name what disturbed it.
+// Opened once a visit, read before and after each test, outside the interval.
+#ifndef LINUX_COUNTERS_H
+#define LINUX_COUNTERS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PARTICIPANTS_MAX 8
+
+// Opens what watches the whole CPU, once a run: opening and closing a tracepoint makes the kernel
+// wait for every CPU. `proof` adds the expensive counters (system calls, wake-ups, address-space
+// switches), which slow the machine down while they are open. Without tracefs or the
+// right to watch a CPU, the counters that need them are absent from the records.
+void counters_prepare(int cpu, int proof);
+// Adds the participants of a visit, the client first, in the visit's own process.
+void counters_open(const pid_t *threads, int count);
+// Names in the order of counters_read; ends with NULL. Valid after counters_open.
+const char *const *counters_names(void);
+// A cyc_rig `count` function.
+void counters_read(void *host, int64_t *counts);
+
+#endif

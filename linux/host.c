@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S 1000000000LL
+
+static uint64_t native_begin(void)
+{
+    return cyc_native_begin();
+}
+
+static uint64_t native_end(void)
+{
+    return cyc_native_end();
+}
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+// The native clock's rate from 50 ms beside CLOCK_MONOTONIC_RAW; good to about 1e-5.
+static uint64_t native_hz(void)
+{
+    int64_t start_ns = monotonic_ns();
+    uint64_t start = cyc_native_begin();
+    int64_t passed_ns;
+    do
+        passed_ns = monotonic_ns() - start_ns;
+    while (passed_ns < NS_PER_S / 20);
+    uint64_t passed = cyc_native_end() - start;
+    return (uint64_t)((__extension__(__int128) passed * NS_PER_S) / passed_ns);
+}
+
+// Core cycles of the measured CPU, whoever runs on it, by read(2): its cost is constant,
+// stands in the overhead and the fixed cost, and works from every process of a visit.
+static int cycles_fd = -1;
+
+static uint64_t cycles_read(void)
+{
+    uint64_t value = 0;
+    if (read(cycles_fd, &value, sizeof value) != (ssize_t)sizeof value)
+        abort(); // an open counter that cannot be read leaves no number worth keeping
+    return value;
+}
+
+static const char *choose_cycles(struct cyc_clock *clock, int cpu)
+{
+    struct perf_event_attr attr = {
+        .size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .pinned = 1};
+    cycles_fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (cycles_fd < 0)
+        return "this machine gives no core-cycle counter (perf_event_open refused it); measure with --clock native";
+    *clock = (struct cyc_clock){.name = "perf.cycles", .unit = "cycles", .begin = cycles_read, .end = cycles_read};
+    return NULL;
+}
+
+const char *host_choose_clock(struct cyc_clock *clock, const struct options *options)
+{
+    if (strcmp(options->clock, "cycles") == 0)
+        return choose_cycles(clock, options->cpu);
+    *clock = (struct cyc_clock){.name = CYC_NATIVE_NAME, .unit = CYC_NATIVE_UNIT, .hz = native_hz(),
+                                .begin = native_begin, .end = native_end};
+    return NULL;
+}
+
+const char *host_pin(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)cpu, &set);
+    return sched_setaffinity(0, sizeof set, &set) == 0 ? NULL : "that CPU is not available to this process";
+}
+
+int host_fifo(int priority)
+{
+    struct sched_param param = {.sched_priority = priority};
+    return sched_setscheduler(0, SCHED_FIFO, &param);
+}
+
+const char *host_policy(void)
+{
+    struct sched_param other = {0};
+    if (host_fifo(1) != 0)
+        return "unprivileged";
+    sched_setscheduler(0, SCHED_OTHER, &other);
+    return "fifo";
+}
+
+int host_lock_memory(size_t stack_bytes)
+{
+    int locked = mlockall(MCL_CURRENT | MCL_FUTURE);
+    volatile char *stack = __builtin_alloca(stack_bytes);
+    for (size_t i = 0; i < stack_bytes; i += 4096)
+        stack[i] = 1;
+    return locked;
+}
+
+void host_supervise(int cpu)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    CPU_CLR((unsigned)cpu, &set);
+    if (CPU_COUNT(&set) > 0)
+        sched_setaffinity(0, sizeof set, &set);
+}
+
+// Twice the last-level cache where the C library knows it, at most 64 MiB.
+static size_t evict_bytes(void)
+{
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (cache <= 0)
+        cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    size_t bytes = cache > 0 ? 2 * (size_t)cache : (size_t)16 << 20;
+    return bytes > (size_t)64 << 20 ? (size_t)64 << 20 : bytes;
+}
+
+static const volatile char *evict_buffer;
+
+void host_prepare_evict(void)
+{
+    // Shared, or every visit's process would copy the pages it reads again.
+    void *memory = mmap(NULL, evict_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    evict_buffer = memory != MAP_FAILED ? memory : NULL;
+}
+
+void host_evict(void *host)
+{
+    (void)host;
+    if (evict_buffer != NULL)
+        for (size_t i = 0, bytes = evict_bytes(); i < bytes; i += 64)
+            (void)evict_buffer[i];
+}
+
+void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struct options *options)
+{
+    struct utsname uts;
+    char cpu[12];
+    uname(&uts);
+    snprintf(cpu, sizeof cpu, "%d", options->cpu);
+    cyc_record_open(w, "hello");
+    cyc_record_int(w, "schema", CYC_SCHEMA);
+    cyc_record_text(w, "target", "linux");
+    cyc_record_text(w, "kernel", uts.release);
+    cyc_record_object_open(w, "configuration");
+    cyc_record_text(w, "policy", host_policy());
+    cyc_record_text(w, "machine", uts.machine);
+    cyc_record_object_close(w);
+    cyc_record_clock(w, clock);
+    cyc_record_object_open(w, "build");
+    cyc_record_text(w, "compiler", __VERSION__);
+    cyc_record_text(w, "cpu", cpu);
+    cyc_record_object_close(w);
+    cyc_record_int(w, "run", options->run);
+    cyc_record_close(w);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Control of the machine a run takes place on: CPU, priority, memory, clock.
+#ifndef LINUX_HOST_H
+#define LINUX_HOST_H
+
+#include <stddef.h>
+
+#include "../core/flow.h"
+
+struct options {
+    int cpu;              // the CPU all participants run on
+    int run;              // number of this run within the measurement
+    int watchdog_s;       // a visit longer than this is ended
+    int proof;            // the expensive counters are open: what is timed is not worth keeping
+    const char *clock;    // "native" or "cycles"
+};
+
+// Each prepares the calling process and returns NULL, or a sentence that says what is missing.
+const char *host_choose_clock(struct cyc_clock *clock, const struct options *options);
+const char *host_pin(int cpu);
+
+// SCHED_FIFO at `priority` for the calling thread; 0, or -1 where the kernel refuses.
+int host_fifo(int priority);
+// "fifo", or "unprivileged" where SCHED_FIFO is refused to this process.
+const char *host_policy(void);
+// Locks memory and touches `stack_bytes` of stack so that no test meets a first fault. 0 or -1.
+int host_lock_memory(size_t stack_bytes);
+// Keeps the supervising process off the measured CPU where there is another. It is never a real-time
+// process: one that reaps a child while a preempted thread holds what the kernel needs would spin for ever.
+void host_supervise(int cpu);
+// Makes the buffer that host_evict walks; once a run.
+void host_prepare_evict(void);
+// Reads a buffer larger than the last-level cache and the TLB's reach.
+void host_evict(void *host);
+// Writes the run's `hello`.
+void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struct options *options);
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The Linux harness: one process is one run. Reads a plan from standard input, a line a visit,
+//     visit KEY METHOD INITIAL DELTA GROUPS TESTS
+// and writes the record stream to standard output, each visit closed by the console line `done N`.
+// `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "counters.h"
+#include "host.h"
+#include "visit.h"
+
+#define EXIT_USAGE 2
+#define EXIT_REFUSED 4
+#define EXIT_FAILED 5
+
+// Lines leave whole, so that a kill between two of them loses only what was not measured.
+static char line[1 << 20];
+static size_t line_length;
+
+static void flush_line(void)
+{
+    for (size_t sent = 0; sent < line_length;) {
+        ssize_t wrote = write(STDOUT_FILENO, line + sent, line_length - sent);
+        if (wrote < 0 && errno != EINTR)
+            exit(EXIT_FAILED); // the laboratory is gone
+        sent += wrote > 0 ? (size_t)wrote : 0;
+    }
+    line_length = 0;
+}
+
+static void put_line(void *context, const char *bytes, size_t length)
+{
+    (void)context;
+    if (line_length + length > sizeof line)
+        flush_line();
+    memcpy(line + line_length, bytes, length);
+    line_length += length;
+    if (bytes[length - 1] == '\n')
+        flush_line();
+}
+
+static const struct circle *find_circle(const char *key)
+{
+    for (const struct circle *const *family = families; *family != NULL; family++)
+        for (const struct circle *c = *family; c->contract.key != NULL; c++)
+            if (strcmp(c->contract.key, key) == 0)
+                return c;
+    return NULL;
+}
+
+static void list_circles(struct cyc_writer *w)
+{
+    const struct cyc_flow none = {0};
+    for (const struct circle *const *family = families; *family != NULL; family++)
+        for (const struct circle *c = *family; c->contract.key != NULL; c++) {
+            struct cyc_circle circle = {.contract = &c->contract};
+            cyc_record_circle(w, &circle, "accumulated", &none);
+        }
+}
+
+static _Noreturn void usage(const char *what)
+{
+    fprintf(stderr,
+            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--cpu N] [--run N] [--watchdog SECONDS] "
+            "[--clock native|cycles]\n",
+            what);
+    exit(EXIT_USAGE);
+}
+
+static _Noreturn void refuse(const char *sentence)
+{
+    fprintf(stderr, "cyclometer-linux: %s\n", sentence);
+    exit(EXIT_REFUSED);
+}
+
+static int number(const char *name, const char *text, int least, int most)
+{
+    char *rest;
+    long value = text != NULL ? strtol(text, &rest, 10) : 0;
+    if (text == NULL || *text == '\0' || *rest != '\0' || value < least || value > most) {
+        char what[120];
+        snprintf(what, sizeof what, "%s takes a number from %d to %d", name, least, most);
+        usage(what);
+    }
+    return (int)value;
+}
+
+static int last_cpu(void)
+{
+    cpu_set_t set;
+    int last = 0;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET((unsigned)cpu, &set))
+            last = cpu;
+    return last;
+}
+
+static int parse_options(struct options *options, int argc, char **argv)
+{
+    int list = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(name, "--list") == 0 || strcmp(name, "--proof") == 0) {
+            *(name[2] == 'l' ? &list : &options->proof) = 1;
+            continue;
+        }
+        if (strcmp(name, "--cpu") == 0)
+            options->cpu = number(name, value, 0, CPU_SETSIZE - 1);
+        else if (strcmp(name, "--run") == 0)
+            options->run = number(name, value, 0, 1 << 30);
+        else if (strcmp(name, "--watchdog") == 0)
+            options->watchdog_s = number(name, value, 1, 3600);
+        else if (strcmp(name, "--clock") == 0 && value != NULL)
+            options->clock = value;
+        else
+            usage("unknown option");
+        i++;
+    }
+    if (strcmp(options->clock, "native") != 0 && strcmp(options->clock, "cycles") != 0)
+        usage("--clock is native or cycles");
+    return list;
+}
+
+static void run_plan(const struct cyc_clock *clock, const struct options *options)
+{
+    char text[256], key[96], method[16];
+    struct visit visit = {.number = 0};
+    while (fgets(text, sizeof text, stdin) != NULL) {
+        int fields = sscanf(text, "visit %95s %15s %u %u %u %u", key, method, &visit.flow.initial, &visit.flow.delta,
+                            &visit.flow.groups, &visit.flow.tests);
+        visit.method = method;
+        visit.circle = fields == 6 ? find_circle(key) : NULL;
+        if (visit.circle != NULL)
+            visit_run(&visit, clock, options);
+        else if (fields == 6)
+            cyc_record_failed(visit_writer(), key, "this harness has no such circle");
+        else
+            usage("a plan line is `visit KEY METHOD INITIAL DELTA GROUPS TESTS`");
+        printf("done %u\n", visit.number++);
+        fflush(stdout);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.cpu = last_cpu(), .watchdog_s = 10, .clock = "native"};
+    struct cyc_writer writer = {.put = put_line};
+    struct cyc_clock clock;
+    int list = parse_options(&options, argc, argv);
+    const char *missing = host_choose_clock(&clock, &options);
+    if (missing != NULL)
+        refuse(missing);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    visit_prepare(&writer);
+    host_hello(visit_writer(), &clock, &options);
+    if (list) {
+        list_circles(visit_writer());
+    } else {
+        host_supervise(options.cpu);
+        host_prepare_evict();
+        counters_prepare(options.cpu, options.proof);
+        run_plan(&clock, &options);
+    }
+    cyc_record_end(visit_writer());
+    return 0;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#define _GNU_SOURCE
+#include "visit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "counters.h"
+
+#define TESTS_MAX 4096
+#define SYSV_MAX 8
+#define SKIPPED 77
+#define STACK_BYTES (256 << 10)
+
+// What outlives a visit's process: the stream's position and the objects to remove.
+struct run_state {
+    struct cyc_writer writer;
+    struct outcomes outcomes;
+    uint64_t origin; // clock at the run's first visit
+    struct {
+        char kind;
+        int id;
+    } sysv[SYSV_MAX];
+    int sysv_count;
+};
+
+static struct run_state *state;
+static struct cyc_sample samples[TESTS_MAX];
+static const struct visit *current;
+static const struct cyc_clock *run_clock;
+static const struct options *run_options;
+static pid_t participants[PARTICIPANTS_MAX];
+static int participant_count;
+struct outcomes *outcomes;
+
+void *shared_alloc(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED)
+        circle_fail("mmap");
+    return memory;
+}
+
+void visit_prepare(struct cyc_writer *writer)
+{
+    state = shared_alloc(sizeof *state);
+    state->writer = *writer;
+    outcomes = &state->outcomes;
+    prctl(PR_SET_CHILD_SUBREAPER, 1); // peers that outlive their visit are ours to bury
+}
+
+struct cyc_writer *visit_writer(void)
+{
+    return &state->writer;
+}
+
+uint64_t clock_begin(void)
+{
+    return run_clock->begin();
+}
+
+uint64_t clock_end(void)
+{
+    return run_clock->end();
+}
+
+uint64_t clock_hz(void)
+{
+    return run_clock->hz;
+}
+
+void circle_skip(const char *reason)
+{
+    cyc_record_open(&state->writer, "skipped");
+    cyc_record_text(&state->writer, "circle", current->circle->contract.key);
+    cyc_record_text(&state->writer, "reason", reason);
+    cyc_record_close(&state->writer);
+    _exit(SKIPPED);
+}
+
+void circle_fail(const char *call)
+{
+    char reason[160];
+    snprintf(reason, sizeof reason, "%s failed: %s", call, strerror(errno));
+    if (current == NULL) {
+        fprintf(stderr, "cyclometer-linux: %s\n", reason);
+        exit(5);
+    }
+    cyc_record_failed(&state->writer, current->circle->contract.key, reason);
+    _exit(SKIPPED);
+}
+
+void host_forget_sysv(char kind, int id)
+{
+    if (state->sysv_count == SYSV_MAX)
+        circle_fail("more System V objects than a visit may have");
+    state->sysv[state->sysv_count].kind = kind;
+    state->sysv[state->sysv_count++].id = id;
+}
+
+static void remove_sysv(void)
+{
+    for (int i = 0; i < state->sysv_count; i++) {
+        if (state->sysv[i].kind == 'm')
+            msgctl(state->sysv[i].id, IPC_RMID, NULL);
+        else
+            semctl(state->sysv[i].id, 0, IPC_RMID);
+    }
+    state->sysv_count = 0;
+}
+
+// A peer on its way to its body.
+struct peer {
+    const struct circle *self;
+    void (*body)(const struct circle *self);
+    int priority;
+    pid_t *thread; // where it says who it is, once it has its priority
+};
+
+static void run_peer(const struct peer *peer)
+{
+    struct peer mine = *peer;
+    if (mine.priority > 0)
+        host_fifo(mine.priority); // refused: the run is labelled unprivileged as a whole
+    __atomic_store_n(mine.thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    mine.body(mine.self);
+    _exit(1); // a body that returns has lost its peer; the watchdog's report says so
+}
+
+static void *run_peer_thread(void *arg)
+{
+    run_peer(arg);
+    return NULL;
+}
+
+static void start_thread(const struct peer *peer)
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    errno = pthread_create(&thread, &attr, run_peer_thread, (void *)(uintptr_t)peer);
+    if (errno != 0)
+        circle_fail("pthread_create");
+}
+
+static void start_process(const struct peer *peer)
+{
+    if (must(fork(), "fork") != 0) {
+        host_lock_memory(STACK_BYTES); // writes now every page that the fork would make copy in a test
+        return;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    host_lock_memory(STACK_BYTES / 2);
+    run_peer(peer);
+}
+
+pid_t peer_start_at(const struct circle *self, enum space space, int priority,
+                    void (*body)(const struct circle *self))
+{
+    pid_t *thread = shared_alloc(sizeof *thread);
+    struct peer peer = {self, body, priority, thread};
+    if (participant_count == PARTICIPANTS_MAX)
+        circle_fail("more participants than PARTICIPANTS_MAX");
+    (space == SAME_SPACE ? start_thread : start_process)(&peer);
+    pid_t id;
+    while ((id = __atomic_load_n(thread, __ATOMIC_ACQUIRE)) == 0)
+        usleep(100); // not a yield: the peer may be of lower priority than we are
+    participants[participant_count++] = id;
+    return id;
+}
+
+pid_t peer_start(const struct circle *self, void (*body)(const struct circle *self))
+{
+    return peer_start_at(self, self->space, self->server, body);
+}
+
+static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
+{
+    const struct visit *v = current;
+    if (strcmp(v->method, "proof") == 0)
+        return cyc_flow_proof(rig, circle, &v->flow, v->number);
+    if (strcmp(v->method, "direct") == 0)
+        return cyc_flow_direct(rig, circle, v->flow.tests, v->number);
+    if (strcmp(v->method, "passes") == 0)
+        return cyc_flow_passes(rig, circle, v->flow.tests, v->number);
+    return cyc_flow_accumulated(rig, circle, &v->flow, v->number);
+}
+
+static void measure(void)
+{
+    const struct circle *self = current->circle;
+    struct cyc_circle circle = {&self->contract, self->turns, self->pass, (void *)(uintptr_t)self};
+    struct cyc_rig rig = {.clock = *run_clock,
+                          .origin = state->origin,
+                          .evict = host_evict,
+                          .count = counters_read,
+                          .writer = &state->writer,
+                          .samples = samples,
+                          .samples_max = TESTS_MAX};
+    participants[participant_count++] = (pid_t)syscall(SYS_gettid);
+    if (self->setup != NULL)
+        self->setup(self);
+    memset(samples, 0, sizeof samples); // resident and our own again: a peer's fork made every page copy-on-write
+    counters_open(participants, participant_count);
+    rig.counters = counters_names();
+    if (run_flow(&rig, &circle) != 0)
+        circle_skip("the plan asks for more tests in a group than the harness can hold");
+}
+
+// The visit's own process. The kernel itself is its watchdog: SIGALRM ends a hung circle from the
+// timer interrupt, and the real-time limit a FIFO loop, even where no other thread gets to run.
+static void visit_process(void)
+{
+    struct rlimit bound = {(rlim_t)run_options->watchdog_s * 1000000, (rlim_t)run_options->watchdog_s * 1000000 + 1};
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_RTTIME, &bound);
+    alarm((unsigned)run_options->watchdog_s);
+    memset(&state->outcomes, 0, sizeof state->outcomes);
+    if (host_pin(run_options->cpu) != NULL)
+        circle_fail("sched_setaffinity");
+    host_lock_memory(STACK_BYTES);
+    host_fifo(current->circle->client);
+    measure();
+    _exit(0); // exit() would move a plan that is a file back to where this process began to read
+}
+
+#define GRACE_S 2 // the supervisor steps in when the visit's own watchdog should have
+
+// Waits for the visit's end; returns waitpid's status.
+static int await(pid_t child)
+{
+    struct timespec limit = {.tv_sec = run_options->watchdog_s + GRACE_S};
+    sigset_t set;
+    int status;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (sigtimedwait(&set, NULL, &limit) < 0 && errno == EAGAIN) {
+            kill(-child, SIGKILL);
+            waitpid(child, &status, 0);
+            break;
+        }
+    }
+    return status;
+}
+
+static int is_watchdog(int signal_number)
+{
+    return signal_number == SIGALRM || signal_number == SIGXCPU || signal_number == SIGKILL;
+}
+
+static void report(int status)
+{
+    char reason[96];
+    if (WIFSIGNALED(status) && is_watchdog(WTERMSIG(status)))
+        snprintf(reason, sizeof reason, "did not finish within %d s and was ended", run_options->watchdog_s);
+    else if (WIFSIGNALED(status))
+        snprintf(reason, sizeof reason, "its process died of signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != SKIPPED)
+        snprintf(reason, sizeof reason, "its process ended with status %d", WEXITSTATUS(status));
+    else
+        return;
+    cyc_record_failed(&state->writer, current->circle->contract.key, reason);
+}
+
+void visit_run(const struct visit *visit, const struct cyc_clock *clock, const struct options *options)
+{
+    sigset_t set;
+    current = visit;
+    run_clock = clock;
+    run_options = options;
+    participant_count = 0;
+    if (visit->number == 0)
+        state->origin = clock->begin();
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    pid_t child = (pid_t)must(fork(), "fork");
+    if (child == 0) {
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+        visit_process();
+    }
+    setpgid(child, child);
+    int status = await(child);
+    kill(-child, SIGKILL); // peers that are processes
+    while (waitpid(-child, NULL, 0) > 0)
+        ;
+    remove_sysv();
+    report(status);
+}

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`python -m cyclometer` is `cyclometer`."""
+
+from cyclometer.cli import main
+
+main()

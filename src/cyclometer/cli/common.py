@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What several commands share: naming and loading bundles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from cyclometer.bundle.model import Bundle
+
+STORE = Path("results")
+
+bundle_argument = click.argument("bundle", required=False, type=click.Path(path_type=Path))
+
+
+def load(path: Path | None) -> Bundle:
+    """The bundle at `path`, or made of another tool's file there, or the newest of the store.
+
+    Raises BadFile or NothingMeasured.
+    """
+    from cyclometer.bundle import store
+
+    if path is not None and path.is_file():
+        from cyclometer.ingest import ingest
+
+        return ingest([path])[0]
+    return store.read(path or store.latest(STORE))

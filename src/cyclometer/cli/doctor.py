@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer doctor`: examine, tune and restore the machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from cyclometer import errors
+from cyclometer.environment import ROOT
+
+if TYPE_CHECKING:
+    from cyclometer.doctor.checks import Finding
+    from cyclometer.doctor.tune import Change
+
+COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
+
+
+@click.command("doctor")
+@click.option("--cpu", type=click.IntRange(min=0), help="The CPU to be measured on; default: the last one available.")
+@click.option("--tune", "action", flag_value="tune", help="Change what disturbs measurements and can be changed.")
+@click.option("--restore", "action", flag_value="restore", help="Undo every change that --tune made.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(cpu: int | None, action: str | None, as_json: bool) -> None:
+    """Say what this machine does to measurements, what each thing costs, and what changes it.
+
+    --tune writes the first value of each setting to a journal on disk before it changes it, so that
+    --restore brings all of them back, after a crash too. A reboot undoes a tune by itself.
+
+    Ends with 4 where a check is bad, or where a tune or a restore could change nothing it had to.
+
+    Example: cyclometer doctor --tune && cyclometer run && cyclometer doctor --restore
+    """
+    done = {"tune": _tune, "restore": _restore}.get(action or "", _examine)(cpu, as_json)
+    sys.exit(errors.PASS if done else errors.NOT_COMPARABLE)
+
+
+def _examine(cpu: int | None, as_json: bool) -> bool:
+    from cyclometer.doctor import checks, observe, tune
+
+    seen = observe.observe(cpu, ROOT)
+    findings = checks.examine(seen)
+    changed = tune.tuned(tune.default_journal(), ROOT)
+    if as_json:
+        answer = {"cpu": seen.cpu, "findings": [dataclasses.asdict(finding) for finding in findings]}
+        click.echo(json.dumps(answer | {"tuned": changed, "environment": seen.facts}, indent=2))
+    else:
+        click.echo(f"CPU {seen.cpu} of {seen.facts.get('cpu_model', 'a nameless machine')}")
+        for finding in findings:
+            _print_finding(finding)
+        if changed:
+            click.echo(f"{len(changed)} settings are tuned; `cyclometer doctor --restore` brings them back")
+    return not any(finding.state == checks.BAD for finding in findings)
+
+
+def _print_finding(finding: Finding) -> None:
+    state = click.style(f"{finding.state:<8}", fg=COLOURS[finding.state])
+    click.echo(f"{state}{finding.name:<17}{_wrap(finding.found)}")
+    for label, sentence in (("costs", finding.cost), ("change", finding.change)):
+        if sentence:
+            click.echo(f"{'':<17}{label:<8}{_wrap(sentence)}")
+
+
+def _wrap(sentence: str) -> str:
+    width = max(shutil.get_terminal_size((120, 24)).columns - 25, 40)
+    return ("\n" + " " * 25).join(textwrap.wrap(sentence, width))
+
+
+def _tune(cpu: int | None, as_json: bool) -> bool:
+    from cyclometer.doctor import knobs, observe, tune
+
+    journal = tune.default_journal()
+    changes = tune.tune(knobs.knobs(ROOT, observe.chosen_cpu(cpu, ROOT)), journal, ROOT)
+    return _print_changes(changes, as_json, f"`cyclometer doctor --restore` undoes this (journal {journal})")
+
+
+def _restore(cpu: int | None, as_json: bool) -> bool:
+    from cyclometer.doctor import tune
+
+    if cpu is not None:
+        raise errors.UsageError("--restore undoes every change, whichever the CPU; leave --cpu out")
+    return _print_changes(tune.restore(tune.default_journal(), ROOT), as_json, "every setting is as it was")
+
+
+def _print_changes(changes: list[Change], as_json: bool, closing: str) -> bool:
+    """Print what was changed and, a sentence a reason, what was not; False where nothing was that had to be."""
+    refused = [change for change in changes if change.refusal]
+    done = len(refused) < len(changes) or not changes
+    if as_json:
+        click.echo(json.dumps({"changes": [dataclasses.asdict(change) for change in changes]}, indent=2))
+        return done
+    for change in changes:
+        if not change.refusal:
+            click.echo(f"/{change.path}: {change.was} -> {change.now}")
+    for reason in sorted({change.refusal for change in refused}):
+        paths = ", ".join(f"/{change.path}" for change in refused if change.refusal == reason)
+        click.echo(_wrap(f"not changed ({reason}): {paths}"))
+    click.echo(closing if len(refused) < len(changes) else "nothing was changed")
+    return done

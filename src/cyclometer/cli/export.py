@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer export`: a bundle in another tool's format."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import rich_click as click
+
+from cyclometer.cli.common import bundle_argument, load
+from cyclometer.errors import UsageError
+
+
+def _options(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    pairs = [value.partition("=") for value in values]
+    for name, sign, _value in pairs:
+        if not sign or not name:
+            raise click.BadParameter("write it as OPTION=VALUE", param=parameter)
+    return {name: value for name, _sign, value in pairs}
+
+
+@click.command()
+@bundle_argument
+@click.option("--format", "name", default="json", show_default=True, metavar="FORMAT", help="The format; see --list.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--circle", "keys", multiple=True, metavar="KEY", help="Only this circle; may be repeated.")
+@click.option("--where", multiple=True, callback=_options, metavar="OPTION=VALUE", help="Only this configuration.")
+@click.option("--run", type=int, help="kbench: which run.  [default: the first]")
+@click.option("--samples", is_flag=True, help="csv: every raw sample instead of a line a circle.")
+@click.option("--chart", default="samples", show_default=True, metavar="NAME",
+              help="svg, png: samples, ecdf, line, cold or sequence.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Into this file.")
+@click.option("--list", "listing", is_flag=True, help="List the formats and exit.")
+def command(
+    bundle: Path | None, name: str, keys: tuple[str, ...], where: dict[str, str], run: int | None, samples: bool,
+    chart: str, output: Path | None, listing: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Write a bundle in another tool's format.
+
+    Without BUNDLE the newest one in results/ is taken, without -o the result goes to standard output.
+
+    Example: cyclometer export results/before --format kbench --circle pipe.round_trip.cross.equal
+    """
+    from dataclasses import replace
+
+    from cyclometer.report.export import request
+
+    if listing:
+        for each in request.exporters():
+            click.echo(f"{each:20} {_description(request.exporter(each))}")
+        return
+    write = request.exporter("json" if as_json else name)
+    asked = request.make(load(bundle), keys, where)
+    _deliver(write(replace(asked, run=run, samples=samples, chart=chart)), output)
+    _say_left_out([n for n, e in zip(asked.names, asked.estimates, strict=True) if not e.valid])
+
+
+def _description(exporter: object) -> str:
+    return (exporter.__doc__ or "").strip().split("\n")[0]
+
+
+def _say_left_out(names: list[str]) -> None:
+    if names:
+        some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        click.echo(f"note: no valid latency for {some}; formats that hold results alone leave them out", err=True)
+
+
+def _deliver(content: str | bytes, output: Path | None) -> None:
+    data = content.encode() if isinstance(content, str) else content
+    if output is None:
+        if isinstance(content, bytes) and sys.stdout.isatty():
+            raise UsageError("this format is not text; name a file with -o")
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        output.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written ({error.strerror}); choose another -o") from error

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer lint`: what is wrong with the data, before anyone argues about it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from cyclometer import errors
+from cyclometer.cli.common import load
+
+if TYPE_CHECKING:
+    from cyclometer.bundle.model import Bundle
+    from cyclometer.lint import Finding
+
+COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
+_MOST = 5  # findings shown of one rule
+
+
+@click.command("lint")
+@click.argument("bundles", nargs=-1, type=click.Path(path_type=Path), metavar="BUNDLE...")
+@click.option("--strict", is_flag=True, help="End with 4 where a finding is an error.")
+@click.option("--rules", is_flag=True, help="Explain the rules and how to mend what they find, and end.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool) -> None:
+    """Say what is wrong with the data of bundles, or of other tools' files.
+
+    An error is a figure that is wrong, a warning one that misleads, a note one that needs care.
+
+    Example: cyclometer lint results/before change-table.md
+    """
+    from cyclometer.lint import RULES, check
+
+    if rules:
+        described = [{k: v for k, v in dataclasses.asdict(rule).items() if k != "check"} for rule in RULES]
+        click.echo(json.dumps({"rules": described}, indent=1) if as_json else _explained(described))
+        return
+    if not bundles:
+        raise errors.UsageError("no bundle is named; give one, or a file that `ingest` reads")
+    found = [(path, bundle := load(path), check(bundle)) for path in bundles]
+    if as_json:
+        click.echo(json.dumps({"bundles": [_as_json(*one) for one in found]}, indent=1))
+    else:
+        for path, _, findings in found:
+            _print(path, findings)
+    wrong = any(finding.level == "error" for _, _, findings in found for finding in findings)
+    sys.exit(errors.NOT_COMPARABLE if strict and wrong else errors.PASS)
+
+
+def _as_json(path: Path, bundle: Bundle, findings: list[Finding]) -> dict[str, object]:
+    keys = [row.contract.key for row in bundle.identity.rows]
+    listed = [
+        {"rule": f.rule, "level": f.level, "what": f.what, "rows": [{"index": i, "key": keys[i]} for i in f.rows]}
+        for f in findings
+    ]
+    return {"bundle": str(path), "findings": listed}
+
+
+def _print(path: Path, findings: list[Finding]) -> None:
+    from cyclometer.lint import RULES
+
+    counts = {level: sum(f.level == level for f in findings) for level in COLOURS}
+    click.echo(f"{path}: " + (", ".join(f"{n} {level}(s)" for level, n in counts.items() if n) or "nothing found"))
+    for rule in RULES:
+        mine = [finding for finding in findings if finding.rule == rule.id]
+        if mine:
+            click.echo(f"  {click.style(rule.id, fg=COLOURS[mine[0].level], bold=True)}: {rule.title}")
+            for finding in mine[:_MOST]:
+                click.echo(f"    {finding.what}")
+            if len(mine) > _MOST:
+                click.echo(f"    and {len(mine) - _MOST} more; --json lists them")
+            click.echo(f"    fix: {rule.fix}")
+
+
+def _explained(rules: list[dict[str, str]]) -> str:
+    return "\n".join(
+        f"{rule['id']} ({rule['level']}): {rule['title']}\n    {rule['explanation']}\n    fix: {rule['fix']}"
+        for rule in rules
+    )

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer run`: measure a target and store a bundle."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+import time
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from cyclometer.cli import common
+from cyclometer.errors import FAILED, UsageError
+from cyclometer.units import seconds
+
+if TYPE_CHECKING:
+    from cyclometer.bundle.model import Bundle
+    from cyclometer.targets.common import Measured, Request
+
+_SAY_EVERY_S = 5.0
+
+
+def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    try:
+        return None if value is None else seconds(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from error
+
+
+def _pairs(_: click.Context, parameter: click.Parameter, value: str | None) -> dict[str, str]:
+    """`a=b,c=d` as a mapping."""
+    try:
+        return dict(pair.split("=", 1) for pair in value.split(",")) if value else {}
+    except ValueError as error:
+        raise click.BadParameter("write it as option=value,option=value", param=parameter) from error
+
+
+def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> list[int] | None:
+    """`I,D,G,S` as four numbers."""
+    if value is None:
+        return None
+    numbers = [int(part) for part in value.split(",") if part.isdecimal()]
+    if len(numbers) != 4 or value.count(",") != 3 or min(numbers[0], *numbers[2:]) < 1:
+        raise click.BadParameter("write initial size, delta, groups, tests, as 30,1,5,30", param=parameter)
+    return numbers
+
+
+@click.command()
+@click.option("--target", default="linux", show_default=True, help="What to measure; see `cyclometer list`.")
+@click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated.")
+@click.option("--runs", type=click.IntRange(1, 100), help="Process starts or boots.  [default: 5; 2 where exact]")
+@click.option("--budget", callback=_duration, metavar="TIME", help="Time for everything, as 60s or 2m.  [default: 60s]")
+@click.option("--quick", is_flag=True, help="Three short runs, about 12 s: a first look.")
+@click.option("--method", type=click.Choice(["accumulated", "direct", "passes"]), help="Instead of each circle's own.")
+@click.option("--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]")
+@click.option("--clock", type=click.Choice(["native", "cycles"]), help="Clock of the Linux harness.  [default: native]")
+@click.option("--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]")
+@click.option("--watchdog", type=click.IntRange(1, 3600), help="Seconds for a visit or a boot.  [default: 10; 300]")
+@click.option("--config", callback=_pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
+@click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours (QEMU).")
+@click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
+@click.option("--matrix", multiple=True, metavar="A=B,C", help="Measure every combination, as mcs=off,on timer=rdtime.")
+@click.option("--kbench", callback=_kbench, metavar="I,D,G,S", help="KBench's case and its own table, as 30,1,5,30.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/TIME-TARGET]")
+@click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON instead of the table.")
+def command(
+    target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
+    cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
+    image: Path | None, machine: str | None, matrix: tuple[str, ...], kbench: list[int] | None, output: Path | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Measure a target and store a bundle.
+
+    Circles and runs are visited in one random, recorded order; Ctrl-C keeps what was measured.
+
+    Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
+    """
+    from cyclometer.record.schema import Flow
+    from cyclometer.targets.common import Request
+
+    request = Request(
+        only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
+        budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
+        flow=Flow(*kbench) if kbench else None, image=image, machine=machine,
+    )  # fmt: skip
+    for chosen, path in _product(request, matrix, output or _default_path(target)):
+        _run_one(target, chosen, path, as_json, kbench is not None)
+
+
+def _kbench_circle(config: dict[str, str]) -> str:
+    """KBench's own case: a thread signals one of higher priority, both in one space."""
+    variant = "k_to_k" if config.get("userspace") == "off" else "u_to_u.same"
+    return f"notification.round_trip.low_to_high.{variant}"
+
+
+def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tuple[Request, Path]]:
+    """One request and bundle per combination of the matrix; the request itself where there is none."""
+    axes = [axis.partition("=") for word in matrix for axis in word.split()]
+    if any(not values for _, _, values in axes):
+        raise UsageError("--matrix takes option=value,value; write it as --matrix mcs=off,on")
+    if not axes:
+        return [(request, path)]
+    found = []
+    for values in itertools.product(*(values.split(",") for _, _, values in axes)):
+        config = {name: value for (name, _, _), value in zip(axes, values, strict=True)}
+        words = "_".join(f"{name}-{value}" for name, value in config.items())
+        found.append((replace(request, config={**request.config, **config}), path / words))
+    return found
+
+
+def _run_one(target: str, request: Request, path: Path, as_json: bool, kbench: bool) -> None:
+    measured = _measure(target, request)
+    stored = _store(measured, path)
+    if kbench:
+        _print_kbench(stored)
+    else:
+        _print(stored, as_json)
+    click.echo(f"stored in {stored.path}", err=True)
+    if measured.interrupted:
+        click.echo("cyclometer: interrupted; the bundle holds what was measured until then", err=True)
+        sys.exit(FAILED)
+
+
+def _measure(target: str, request: Request) -> Measured:
+    from cyclometer import environment
+    from cyclometer.targets import registry
+    from cyclometer.targets.common import Progress
+
+    one = registry.target(target)
+    with _Display() as display:
+        measured: Measured = one.measure(request, environment.collect(), Progress(display.show))
+    return measured
+
+
+def _store(measured: Measured, path: Path) -> Bundle:
+    from cyclometer.bundle import store
+
+    console = b"".join(f"== {name}\n".encode() + text for name, text in measured.consoles.items())
+    return store.write(measured.bundle, path, {store.CONSOLE: console})
+
+
+def _default_path(target: str) -> Path:
+    return common.STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-{target}"
+
+
+def _print(bundle: Bundle, as_json: bool) -> None:
+    from cyclometer.report import table
+
+    if as_json:
+        click.echo(json.dumps(table.as_json(bundle), indent=1))
+    else:
+        table.show(bundle)
+
+
+def _print_kbench(bundle: Bundle) -> None:
+    from cyclometer.report.export import kbench, request
+
+    click.echo(kbench.export(request.make(bundle)), nl=False)
+
+
+class _Display(AbstractContextManager["_Display"]):
+    """A progress bar on a terminal, a line now and then elsewhere. Redrawn between visits only, never during one."""
+
+    def __init__(self) -> None:
+        self._bar = None
+        self._said = 0.0
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description:44}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+            console = Console(stderr=True)
+            self._bar = Progress(*columns, TimeRemainingColumn(), console=console, auto_refresh=False, transient=True)
+            self._task = self._bar.add_task("")
+            self._bar.start()
+
+    def show(self, done: int, total: int, key: str) -> None:
+        """Called between visits."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total, description=key[:44], refresh=True)
+        elif time.monotonic() - self._said > _SAY_EVERY_S:
+            self._said = time.monotonic()
+            click.echo(f"{done}/{total} {key}", err=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer show`: print what a bundle says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import rich_click as click
+
+from cyclometer.cli.common import bundle_argument, load
+
+
+@click.command()
+@bundle_argument
+@click.option("--circle", metavar="KEY", help="Everything about one circle, with a plot of its samples.")
+@click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON.")
+def command(bundle: Path | None, circle: str | None, as_json: bool) -> None:
+    """Print what a bundle says: a line per circle, or everything about one.
+
+    Without BUNDLE the newest one in results/ is shown.
+
+    Example: cyclometer show results/before --circle pipe.round_trip.cross.equal
+    """
+    from cyclometer.report import table
+
+    loaded = load(bundle)
+    if circle is not None:
+        from cyclometer.report import detail
+
+        detail.show(loaded, circle, as_json)
+    elif as_json:
+        click.echo(json.dumps(table.as_json(loaded), indent=1))
+    else:
+        table.show(loaded)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The two sides of `compare` and `gate`: operands, options, and what becomes of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import rich_click as click
+
+from cyclometer.errors import NothingMeasured, UsageError
+from cyclometer.units import percent
+
+if TYPE_CHECKING:
+    from cyclometer.bundle.model import Bundle
+    from cyclometer.compare.pairing import Across, Side
+    from cyclometer.compare.verdicts import Comparison, Options
+
+_BETWEEN = "\0"  # stands for `--` among the operands; no path can hold it
+_STATES = ("before", "after")
+_Result_contra = TypeVar("_Result_contra", contravariant=True)
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+class TwoSides(click.RichCommand):
+    """A command whose operands may be parted by `--`, which click alone would swallow."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [_BETWEEN if arg == "--" else arg for arg in args])
+
+
+def _share(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
+    try:
+        share = percent(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, parameter) from error
+    if not 0 <= share < 1 or (share == 0 and parameter.name != "layout_floor"):
+        raise click.BadParameter(f"{value!r} is not a share between 0 and 1; write it as 1%", ctx, parameter)
+    return share
+
+
+def _across(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, tuple[str, str] | None]:
+    found: dict[str, tuple[str, str] | None] = {}
+    for value in values:
+        name, equals, chosen = value.partition("=")
+        ends = chosen.split(",")
+        if not name or (equals and len(ends) != 2):
+            raise click.BadParameter(f"{value!r} is neither NAME nor NAME=BEFORE,AFTER", ctx, parameter)
+        found[name] = (ends[0], ends[1]) if equals else None
+    return found
+
+
+_OPTIONS = (
+    click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER..."),
+    click.option("--margin", default="1%", show_default=True, callback=_share, metavar="SHARE",
+                 help="A smaller change does not matter."),
+    click.option("--fdr", default="5%", show_default=True, callback=_share, metavar="SHARE",
+                 help="Share of false ones among the changes reported; intervals are of level 1 - SHARE."),
+    click.option("--layout-floor", default="0%", show_default=True, callback=_share, metavar="SHARE",
+                 help="On an exact clock, the change that moving code alone is known to cause."),
+    click.option("--across", multiple=True, callback=_across, metavar="NAME[=X,Y]",
+                 help="Compare although option NAME (or target, cpu) differs; X,Y choose the two sides' rows."),
+    click.option("--json", "as_json", is_flag=True, help="Print rows and summary as JSON."),
+    click.option("--markdown", "as_markdown", is_flag=True, help="Print a short table for a pull request."),
+)  # fmt: skip
+
+
+def options(command: _Command) -> _Command:
+    """The operands and options that `compare` and `gate` share."""
+    for decorate in reversed(_OPTIONS):
+        command = decorate(command)
+    return command
+
+
+class Report(Protocol[_Result_contra]):
+    """A module that prints one kind of result."""
+
+    def show(self, result: _Result_contra, /) -> None: ...
+
+    def as_json(self, result: _Result_contra, /) -> dict[str, Any]: ...
+
+    def markdown(self, result: _Result_contra, /) -> str: ...
+
+
+class Form(Enum):
+    """How a result is printed."""
+
+    TERMINAL = 0
+    JSON = 1
+    MARKDOWN = 2
+
+    @staticmethod
+    def of(as_json: bool, as_markdown: bool) -> Form:
+        """The form that the options ask for. Raises UsageError for both at once."""
+        if as_json and as_markdown:
+            raise UsageError("--json and --markdown exclude each other; choose one")
+        return Form.JSON if as_json else Form.MARKDOWN if as_markdown else Form.TERMINAL
+
+    def print(self, report: Report[_Result_contra], result: _Result_contra) -> None:
+        """Prints `result` on standard output."""
+        if self is Form.JSON:
+            click.echo(json.dumps(report.as_json(result), indent=1, allow_nan=False))
+        elif self is Form.MARKDOWN:
+            click.echo(report.markdown(result), nl=False)
+        else:
+            report.show(result)
+
+
+def compare(operands: Sequence[str], chosen: Options, across: Across) -> Comparison:
+    """Loads both sides and judges every circle. Raises UsageError where the operands do not say which side is which."""
+    from cyclometer.compare import verdicts
+
+    before, after = _parted(operands)
+    if after:
+        return verdicts.compare(_side(before, chosen.level), _side(after, chosen.level), chosen, across)
+    both = _side(before, chosen.level)
+    if not any(across.values()):
+        across = {**across, "state": _STATES}
+    return verdicts.compare(both, both, chosen, across)
+
+
+def load(paths: Sequence[Path]) -> list[Bundle]:
+    """Bundles as they are stored, and all foreign files together as one more, whose runs they are.
+
+    Raises UsageError for a path given twice, whose runs would count twice; BadFile for what cannot be read.
+    """
+    from cyclometer.bundle import store
+
+    resolved = [path.resolve() for path in paths]
+    for path, real in zip(paths, resolved, strict=True):
+        if resolved.count(real) > 1:
+            raise UsageError(f"{path} is named twice on one side, and its runs would count twice; name it once")
+    found = [store.read(path) for path in paths if path.is_dir()]
+    files = [path for path in paths if not path.is_dir()]
+    if files:
+        from cyclometer.ingest import ingest
+
+        found.append(ingest(files)[0])
+    return found
+
+
+def together(operands: Sequence[str]) -> list[Path]:
+    """The operands of a mode without sides: a store stands for its bundles, oldest first."""
+    from cyclometer.bundle import store
+
+    found = []
+    for operand in operands:
+        if operand == _BETWEEN:
+            raise UsageError("`--` parts two sides, and this mode has none; leave it out")
+        path = Path(operand)
+        found += store.bundles(path) if path.is_dir() and not (path / store.IDENTITY).exists() else [path]
+    if not found:
+        raise NothingMeasured(f"there is no bundle in {', '.join(operands)}; make one with `cyclometer run`")
+    return found
+
+
+def _side(paths: Sequence[str], level: float) -> Side:
+    from cyclometer.compare import pairing
+
+    return pairing.side(load([Path(path) for path in paths]), level)
+
+
+def _parted(operands: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The operands of either side; none of the second where one file is to hold both."""
+    listed = list(operands)
+    if _BETWEEN in listed:
+        at = listed.index(_BETWEEN)
+        before, after = listed[:at], listed[at + 1 :]
+        if not before or not after or _BETWEEN in after:
+            raise UsageError("`--` parts the files before from those after, and stands once between them")
+        return before, after
+    if len(listed) > 2:
+        raise UsageError(f"{len(listed)} operands do not say which are before; put `--` before the first one after")
+    return listed[:1], listed[1:]

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer target`: build what a target needs, ahead of its first use."""
+
+from __future__ import annotations
+
+import json
+
+import rich_click as click
+
+
+@click.group()
+def command() -> None:
+    """Build what a target needs, ahead of its first use.
+
+    Example: cyclometer target build linux
+    """
+
+
+@command.command()
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print the paths as JSON.")
+def build(name: str, as_json: bool) -> None:
+    """Compile what target NAME needs and print where it is.
+
+    Example: cyclometer target build linux
+    """
+    from cyclometer.targets import registry
+
+    paths = [str(path) for path in registry.target(name).build()]
+    click.echo(json.dumps({"target": name, "built": paths}) if as_json else "\n".join(paths))

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A against A: how often each way of comparing cries wolf on repeated runs of one thing.
+
+Runs of one circle are parted into blocks that differ in nothing but time: the bundles of a store whose stated
+environment is the same, or, of a single bundle, stretches of its runs. Every change found between two consecutive
+blocks is false.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.compare import statistics
+from cyclometer.compare.pairing import Circle, Side, environment, likeness, made, of_runs, side
+from cyclometer.compare.verdicts import Options, compare
+from cyclometer.errors import NothingMeasured
+from cyclometer.estimate.interval import FloatArray
+from cyclometer.estimate.rows import RunEstimate, picked
+
+RUNS_A_BLOCK = 5
+"""Runs a side that a single bundle's runs are parted into, where it has twice as many."""
+THRESHOLDS = (0.01, 0.02, 0.05, 0.10)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some runs of a circle: what run-level methods see, and the single values that the others see.
+
+    `values`: latencies of a turn of all tests, shape (n,), None where only statistics were printed. `moments`: their
+    number, mean and standard deviation, None where those were not printed either.
+    """
+
+    circle: Circle
+    values: FloatArray | None
+    moments: tuple[int, float, float] | None
+
+    @property
+    def runs(self) -> FloatArray:
+        return np.array([run.quiet.value for run in self.circle.estimate.runs])
+
+
+Suite = list[tuple[Block, Block]]
+"""Comparisons that a user would make at once: at most one of each circle."""
+
+
+@dataclass(frozen=True)
+class Alarms:
+    """One method's record: `nominal` is the rate it promises, None where it promises none."""
+
+    method: str
+    alarms: int
+    comparisons: int
+    nominal: float | None
+
+    @property
+    def rate(self) -> float:
+        return self.alarms / self.comparisons if self.comparisons else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Clopper and Pearson's 95 % interval of the rate, as if the comparisons were independent."""
+        result = stats.binomtest(self.alarms, max(1, self.comparisons)).proportion_ci(0.95)
+        return float(result.low), float(result.high)
+
+
+@dataclass(frozen=True)
+class Record:
+    """The record of every method over the same comparisons; `alone` circles had no second block."""
+
+    methods: tuple[Alarms, ...]
+    suites: int
+    circles: int
+    alone: int
+    runs_a_side: tuple[int, int]  # fewest and most
+
+
+def measure(bundles: Sequence[Bundle], options: Options | None = None) -> Record:
+    """Every method's alarms on repeated runs. Raises NothingMeasured where nothing was run twice."""
+    options = options or Options()
+    blocks = list(_blocks(bundles, options.level).values())
+    suites = _suites([found for found in blocks if len(found) > 1])
+    if not suites:
+        raise NothingMeasured("no circle has two runs of one build on one machine; measure again and keep both bundles")
+    sizes = [len(block.runs) for suite in suites for pair in suite for block in pair]
+    return Record(
+        methods=tuple(_alarms(name, nominal, method, suites) for name, nominal, method in _methods(options)),
+        suites=len(suites), circles=sum(len(found) > 1 for found in blocks),
+        alone=sum(len(found) < 2 for found in blocks), runs_a_side=(min(sizes), max(sizes)),
+    )  # fmt: skip
+
+
+def _blocks(bundles: Sequence[Bundle], level: float) -> dict[Hashable, list[Block]]:
+    """Blocks of each valid circle in order of time."""
+    found: dict[Hashable, list[tuple[Bundle, Circle]]] = {}
+    for bundle in sorted(bundles, key=made):
+        same = tuple(sorted(environment(bundle).items()))
+        seen: Counter[Hashable] = Counter()
+        for circle in side([bundle], level).circles:
+            if circle.estimate.valid:
+                name = (same, likeness(circle))
+                found.setdefault((name, seen[name]), []).append((bundle, circle))
+                seen[name] += 1
+    return {
+        name: [_block(bundle, circle, runs, level) for bundle, circle in members for runs in _parts(circle, members)]
+        for name, members in found.items()
+    }
+
+
+def _parts(circle: Circle, members: Sequence[object]) -> list[tuple[RunEstimate, ...]]:
+    """A bundle's runs whole where there is another bundle; otherwise in stretches."""
+    runs = circle.estimate.runs
+    if len(members) > 1:
+        return [runs]
+    size = max(1, min(RUNS_A_BLOCK, len(runs) // 2))
+    return [runs[start : start + size] for start in range(0, len(runs) - size + 1, size)]
+
+
+def _block(bundle: Bundle, circle: Circle, runs: Sequence[RunEstimate], level: float) -> Block:
+    part = Circle(of_runs(circle.estimate, runs, level), circle.circumstances)
+    numbers = [run.run for run in runs]
+    good = picked(bundle.samples, circle.estimate.row, untagged=True)
+    good = good[np.isin(bundle.samples.run[good], numbers)]
+    if len(good) > 1:
+        values = bundle.samples.value[good] / bundle.samples.turns[good]
+        return Block(part, values, (values.size, float(values.mean()), float(values.std(ddof=1))))
+    return Block(part, None, _printed(bundle, circle.estimate.row, numbers))
+
+
+def _printed(bundle: Bundle, row: int, runs: Sequence[int]) -> tuple[int, float, float] | None:
+    """Number, mean and standard deviation of all values of these runs, from what was printed of each."""
+    of_row = [s for s in bundle.identity.summaries if s.row == row and s.run in runs]
+    told = [(s.n, s.mean, s.sd) for s in of_row if s.n is not None and s.mean is not None and s.sd is not None]
+    n = sum(count for count, _, _ in told)
+    if not told or len(told) != len(of_row) or n < 2:
+        return None
+    mean = sum(count * value for count, value, _ in told) / n
+    squares = sum((count - 1) * sd**2 + count * (value - mean) ** 2 for count, value, sd in told)
+    return n, mean, math.sqrt(squares / (n - 1))
+
+
+def _suites(blocks: Sequence[Sequence[Block]]) -> list[Suite]:
+    """The k-th suite holds the k-th pair of consecutive blocks of every circle."""
+    most = max((len(found) for found in blocks), default=1)
+    return [[(found[k], found[k + 1]) for found in blocks if k + 1 < len(found)] for k in range(most - 1)]
+
+
+Method = Callable[[Suite], list[bool | None]]
+
+
+def _alarms(name: str, nominal: float | None, method: Method, suites: Sequence[Suite]) -> Alarms:
+    answers = [answer for suite in suites for answer in method(suite) if answer is not None]
+    return Alarms(name, sum(answers), len(answers), nominal)
+
+
+def _methods(options: Options) -> list[tuple[str, float | None, Method]]:
+    """Name, promised rate and function of every method; the function gives None where it does not apply."""
+    level = f"{100 * options.fdr:g} %"
+    tests: Mapping[str, Callable[[Block, Block], float | None]] = {
+        "Welch's t over runs": _welch_runs,
+        "Mann-Whitney over runs": lambda a, b: _mann_whitney(a.runs, b.runs),
+        "Welch's t over all samples": _welch_samples,
+        "Mann-Whitney over all samples": lambda a, b: _mann_whitney(a.values, b.values),
+    }
+    found: list[tuple[str, float | None, Method]] = [("this tool's verdict", options.fdr, _verdict(options))]
+    found += [(f"{name}, p <= {level}", options.fdr, _each(_below(p, options.fdr))) for name, p in tests.items()]
+    found.append(("intervals of the means apart", None, _each(lambda a, b: _apart(a, b, options.level))))
+    return found + [(f"mean moved by over {100 * t:g} %", None, _each(_moved(t))) for t in THRESHOLDS]
+
+
+def _verdict(options: Options) -> Method:
+    def judge(suite: Suite) -> list[bool | None]:
+        sides = [Side(tuple(pair[which].circle for pair in suite)) for which in (0, 1)]
+        findings = compare(sides[0], sides[1], options).findings
+        return [f.verdict in ("regressed", "improved") for f in findings if f.verdict != "not comparable"]
+
+    return judge
+
+
+def _each(alarm: Callable[[Block, Block], bool | None]) -> Method:
+    return lambda suite: [alarm(before, after) for before, after in suite]
+
+
+def _below(p_of: Callable[[Block, Block], float | None], alpha: float) -> Callable[[Block, Block], bool | None]:
+    def alarm(before: Block, after: Block) -> bool | None:
+        p = p_of(before, after)
+        return None if p is None else p <= alpha
+
+    return alarm
+
+
+def _welch_runs(before: Block, after: Block) -> float | None:
+    if min(before.runs.size, after.runs.size) < 2 or min(before.runs.min(), after.runs.min()) <= 0:
+        return None
+    return statistics.change(before.runs, after.runs).p
+
+
+def _welch_samples(before: Block, after: Block) -> float | None:
+    if before.moments is None or after.moments is None:
+        return None
+    (n, mean, sd), (m, other, other_sd) = before.moments, after.moments
+    if not sd and not other_sd:
+        return 1.0 if mean == other else 0.0
+    return float(stats.ttest_ind_from_stats(mean, sd, n, other, other_sd, m, equal_var=False).pvalue)
+
+
+def _mann_whitney(before: FloatArray | None, after: FloatArray | None) -> float | None:
+    if before is None or after is None or min(before.size, after.size) < 2:
+        return None
+    return float(stats.mannwhitneyu(before, after).pvalue)
+
+
+def _apart(before: Block, after: Block, level: float) -> bool | None:
+    if before.moments is None or after.moments is None:
+        return None
+    reach = sum(stats.t.ppf((1 + level) / 2, n - 1) * sd / math.sqrt(n) for n, _, sd in (before.moments, after.moments))
+    return bool(abs(before.moments[1] - after.moments[1]) > reach)
+
+
+def _moved(threshold: float) -> Callable[[Block, Block], bool | None]:
+    def alarm(before: Block, after: Block) -> bool | None:
+        means = [float(b.runs.mean()) if b.moments is None else b.moments[1] for b in (before, after)]
+        return abs(means[1] / means[0] - 1) > threshold if means[0] else None
+
+    return alarm

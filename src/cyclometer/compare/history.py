@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The history of a store: when each circle changed, by how much, and what else changed at that point."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.compare import edivisive
+from cyclometer.compare.pairing import VERSIONS, Across, Circle, environment, likeness, made, side
+from cyclometer.compare.verdicts import Options
+from cyclometer.estimate.interval import FloatArray
+
+SHORTEST = 3
+"""Points a stretch of the history must have: what comes and goes within fewer is called noise."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One bundle's estimate of a circle, and the identity of what was measured then."""
+
+    circle: Circle
+    when: str  # as the foreign file says it, or when the bundle was made
+    bundle: str
+    identity: dict[str, str]
+
+    @property
+    def value(self) -> float:
+        assert self.circle.estimate.quiet is not None
+        return self.circle.estimate.quiet.value
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """A change between two points of a series: levels are means of the stretches on either side.
+
+    `p` is None on an exact clock. `changed`: (name, before, after) of the identity of the two points.
+    """
+
+    last: Point
+    first: Point
+    before: float
+    after: float
+    p: float | None
+    changed: tuple[tuple[str, str, str], ...]
+
+    @property
+    def change(self) -> float:
+        """(after - before) / before."""
+        return (self.after - self.before) / self.before
+
+
+@dataclass(frozen=True)
+class Series:
+    """A circle's points in order of time, and the changes among them; `missing` bundles had no valid estimate."""
+
+    points: tuple[Point, ...]
+    changes: tuple[ChangePoint, ...]
+    missing: int
+
+    @property
+    def key(self) -> str:
+        return self.points[0].circle.key
+
+    @property
+    def unit(self) -> str:
+        return self.points[0].circle.estimate.clock.unit
+
+
+def history(bundles: Sequence[Bundle], options: Options | None = None, across: Across | None = None) -> list[Series]:
+    """A series for every circle in every configuration on every clock, versions apart.
+
+    Changes smaller than the margin are left out; so are stretches of fewer than SHORTEST points. On an exact clock
+    every step beyond the layout floor is a change.
+    """
+    options = options or Options()
+    free = frozenset(VERSIONS) | frozenset(across or {})
+    ordered = sorted(bundles, key=made)
+    found: dict[Hashable, list[Point]] = {}
+    missing: dict[Hashable, int] = {}
+    for bundle in ordered:
+        for circle in side([bundle], options.level).circles:
+            name = likeness(circle, free)
+            if circle.estimate.valid and circle.estimate.quiet is not None and circle.estimate.quiet.value > 0:
+                found.setdefault(name, []).append(_point(bundle, circle, free))
+            else:
+                missing[name] = missing.get(name, 0) + 1
+    return [Series(tuple(points), _changes(points, options), missing.get(name, 0)) for name, points in found.items()]
+
+
+def _point(bundle: Bundle, circle: Circle, free: frozenset[str]) -> Point:
+    versions = {name: value for name, value in circle.circumstances.items() if name in free}
+    when = _told(bundle, circle.estimate.runs[0].run) or bundle.identity.created
+    return Point(circle, when, bundle.path or bundle.identity.title, environment(bundle) | versions)
+
+
+def _told(bundle: Bundle, run: int) -> str:
+    """When a run of a foreign file took place, where the file says so."""
+    for file in bundle.identity.environment.get("ingested", ()):
+        runs = file.get("runs", ())
+        if 0 <= run - file.get("first_run", 0) < len(runs):
+            return str(runs[run - file["first_run"]].get("ts", ""))
+    return ""
+
+
+def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ...]:
+    values = np.array([point.value for point in points])
+    if points[0].circle.estimate.clock.exact:
+        steps = np.flatnonzero(np.abs(np.diff(values)) > options.layout_floor * values[:-1]) + 1
+        divided: list[tuple[int, float | None]] = [(int(at), None) for at in steps]
+    else:
+        divided = _large(values, edivisive.divisions(np.log(values), SHORTEST), options.margin)
+    bounds = [0, *(at for at, _ in divided), len(points)]
+    return tuple(
+        ChangePoint(
+            last=points[at - 1], first=points[at], before=float(values[start:at].mean()),
+            after=float(values[at:end].mean()), p=p, changed=_changed(points[at - 1], points[at]),
+        )
+        for (at, p), start, end in zip(divided, bounds, bounds[2:], strict=False)
+    )  # fmt: skip
+
+
+def _large(values: FloatArray, divided: Sequence[edivisive.Division], margin: float) -> list[tuple[int, float | None]]:
+    """Drops the smallest change, and joins its stretches, until all that remain exceed the margin."""
+    kept: list[tuple[int, float | None]] = [(division.at, division.p) for division in divided]
+    while kept:
+        bounds = [0, *(at for at, _ in kept), values.size]
+        level = [float(values[a:b].mean()) for a, b in pairwise(bounds)]
+        size = [abs(after / before - 1) for before, after in pairwise(level)]
+        least = int(np.argmin(size))
+        if size[least] > margin:
+            break
+        del kept[least]
+    return kept
+
+
+def _changed(last: Point, first: Point) -> tuple[tuple[str, str, str], ...]:
+    names = sorted({*last.identity, *first.identity})
+    pairs = ((name, last.identity.get(name, ""), first.identity.get(name, "")) for name in names)
+    return tuple((name, before, after) for name, before, after in pairs if before != after)

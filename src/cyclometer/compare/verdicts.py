@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A verdict for every circle of two sides, with the false discoveries of the whole suite bounded.
+
+Pairs on an exact clock are decided one by one. All others are tested together: Benjamini and Hochberg's procedure runs
+over every pair that has at least two runs a side. A pair with fewer says nothing about the next run and stays
+undecided, whatever its interval within those runs looks like.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cyclometer import errors
+from cyclometer.compare import statistics
+from cyclometer.compare.pairing import Across, Circle, Pair, Side, pairs
+from cyclometer.compare.statistics import Change
+from cyclometer.estimate.interval import Interval, critical_value
+from cyclometer.estimate.levels import LevelsEstimate
+from cyclometer.estimate.rows import Estimate
+from cyclometer.units import UNITS
+
+_EXACT_DIGITS = 9  # beyond which an exact latency shows only what dividing by the turns left
+DECIDED = ("regressed", "improved", "equivalent")
+VERDICTS = (
+    "regressed", "improved", "failed", "invalid", "not comparable", "removed", "added", "undecided", "equivalent",
+)  # fmt: skip
+"""Every verdict, in the order of what a reader must see first."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What counts as a change. Fractions all: 0.01 is one percent."""
+
+    margin: float = statistics.MARGIN
+    fdr: float = 0.05  # share of false ones among the changes reported; intervals are of level 1 - fdr
+    layout_floor: float = 0.0  # change on an exact clock that a mere move of code is known to cause
+
+    @property
+    def level(self) -> float:
+        return 1 - self.fdr
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one circle. Changes are (after - before) / before; None where there is none.
+
+    `interval` is of `change` and speaks about the next runs, or about `these runs` as `scope` says. `disagreement` says
+    how typical moved where it did not move with quiet. `more_runs` a side would decide an undecided row.
+    """
+
+    pair: Pair
+    verdict: str
+    reason: str
+    change: float | None = None
+    interval: Interval | None = None
+    scope: str = ""
+    p: float | None = None  # of no change, adjusted over the suite
+    minimum_detectable: float | None = None
+    more_runs: int | None = None
+    typical_change: float | None = None
+    disagreement: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.pair.key
+
+    @property
+    def unit(self) -> str:
+        either = self.pair.before or self.pair.after
+        return either.estimate.clock.unit if either else UNITS[0]
+
+    @property
+    def before(self) -> LevelsEstimate | None:
+        return _quiet(self.pair.before)
+
+    @property
+    def after(self) -> LevelsEstimate | None:
+        return _quiet(self.pair.after)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All findings of two sides, and what differs around them."""
+
+    findings: tuple[Finding, ...]
+    options: Options
+    sides: tuple[Side, Side]
+
+    def counts(self) -> dict[str, int]:
+        """Verdict -> rows, in the order of VERDICTS, without zeros."""
+        counted = Counter(finding.verdict for finding in self.findings)
+        return {verdict: counted[verdict] for verdict in VERDICTS if counted[verdict]}
+
+    def of(self, verdict: str) -> list[Finding]:
+        """The findings of one verdict, the largest change first."""
+        found = [f for f in self.findings if f.verdict == verdict]
+        return sorted(found, key=lambda f: -abs(f.change or 0.0))
+
+
+def compare(before: Side, after: Side, options: Options | None = None, across: Across | None = None) -> Comparison:
+    """The verdict on every circle of two sides; `across` names circumstances that may differ."""
+    options = options or Options()
+    found = pairs(before, after, across)
+    why_absent = (_failures(before), _failures(after))
+    settled = [
+        _broken(pair, why_absent) or _unlike(pair) or _without_ratio(pair, options) or _exact(pair, options)
+        for pair in found
+    ]
+    open_pairs = [pair for pair, finding in zip(found, settled, strict=True) if finding is None]
+    noisy = iter(_noisy(open_pairs, options))
+    return Comparison(tuple(finding or next(noisy) for finding in settled), options, (before, after))
+
+
+def compare_code(comparison: Comparison) -> int:
+    """0 where at least one row was compared; otherwise the exit code that says why none was."""
+    counts = comparison.counts()
+    if any(verdict in counts for verdict in (*DECIDED, "undecided")):
+        return errors.PASS
+    alone = any(verdict in counts for verdict in ("not comparable", "added", "removed"))
+    return errors.NOT_COMPARABLE if alone else errors.NOTHING
+
+
+def gate_code(comparison: Comparison) -> int:
+    """The exit code of a gate: regression before failure, before what cannot be compared, before what is undecided.
+
+    A row that is gone cannot be compared any more. Rows that failed before as well say nothing about the change.
+    """
+    counts = comparison.counts()
+    if "regressed" in counts:
+        return errors.REGRESSED
+    if any(_newly_failed(f) for f in comparison.findings):
+        return errors.FAILED
+    if compare_code(comparison) or "not comparable" in counts or "removed" in counts:
+        return compare_code(comparison) or errors.NOT_COMPARABLE
+    return errors.UNDECIDED if "undecided" in counts else errors.PASS
+
+
+def _newly_failed(finding: Finding) -> bool:
+    before = finding.pair.before
+    after_is_bad = finding.pair.after is None or not finding.pair.after.estimate.valid
+    return finding.verdict in ("failed", "invalid") and after_is_bad and (before is None or before.estimate.valid)
+
+
+def _failures(side: Side) -> dict[str, str]:
+    """Circles that a side could not measure at all -> what it says about them."""
+    named = (p for p in side.problems if p.kind in ("failed", "skipped") and p.where.startswith("circle "))
+    return {p.where.removeprefix("circle "): p.what for p in named}
+
+
+def _broken(pair: Pair, why_absent: tuple[dict[str, str], dict[str, str]]) -> Finding | None:
+    """A side without a valid latency: its contract was broken, or the measurement failed."""
+    reasons, failed = [], False
+    for name, circle, absent in zip(("before", "after"), (pair.before, pair.after), why_absent, strict=True):
+        if circle is not None and not circle.estimate.valid:
+            reasons.append(f"{name}: {circle.estimate.reason}")
+            failed |= circle.estimate.failed
+        elif circle is None and pair.key in absent:
+            reasons.append(f"{name}: {absent[pair.key]}")
+            failed = True
+    return Finding(pair, "failed" if failed else "invalid", "; ".join(reasons)) if reasons else None
+
+
+def _unlike(pair: Pair) -> Finding | None:
+    if pair.after is None:
+        return Finding(pair, "removed", "after has no such circle")
+    if pair.before is None:
+        return Finding(pair, "added", "before has no such circle")
+    return Finding(pair, "not comparable", pair.refusal) if pair.refusal else None
+
+
+def _without_ratio(pair: Pair, options: Options) -> Finding | None:
+    """Latencies of zero or less have no ratio; zeros on both sides have not changed."""
+    b, a = _both(pair)
+    if not any(r.quiet.value for e in (b, a) for r in e.runs):
+        known = b.clock.exact or min(len(b.runs), len(a.runs)) > 1
+        unchanged = Interval(0.0, 0.0, options.level) if known else None
+        return Finding(pair, "equivalent" if known else "undecided", "0 on both sides", 0.0, unchanged)
+    for name, e in (("before", b), ("after", a)):
+        least = min(r.quiet.value for r in e.runs)
+        if least <= 0:
+            return Finding(pair, "not comparable", f"{name} has a latency of {least:g}, to which there is no ratio")
+    return None
+
+
+def _exact(pair: Pair, options: Options) -> Finding | None:
+    """An exact clock repeats to the digit; where its runs differ all the same, they are judged as noisy."""
+    b, a = _both(pair)
+    if not b.clock.exact:
+        return None
+    values = [np.unique(np.round([r.quiet.value for r in e.runs], _EXACT_DIGITS)) for e in (b, a)]
+    if any(distinct.size > 1 for distinct in values):
+        return None
+    change, verdict = statistics.decide_exact(values[0], values[1], options.layout_floor)
+    interval = Interval(change, change, options.level)
+    reason = "exact clock" + (f", layout floor {_rough(options.layout_floor)}" if options.layout_floor else "")
+    return Finding(pair, _turned(verdict, b), reason, change, interval, "exact", None, options.layout_floor, 0)
+
+
+def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:
+    """Tests all pairs on noisy clocks together."""
+    changes = [_change(pair, options.level) for pair in open_pairs]
+    tested = [i for i, change in enumerate(changes) if math.isfinite(change.standard_error)]
+    adjusted = dict(zip(tested, statistics.adjust([changes[i].p for i in tested]), strict=True))
+    return [
+        _judged(pair, change, float(adjusted[i]), options) if i in adjusted else _too_few_runs(pair, change, options)
+        for i, (pair, change) in enumerate(zip(open_pairs, changes, strict=True))
+    ]
+
+
+def _change(pair: Pair, level: float, typical: bool = False) -> Change:
+    values = [[(r.typical if typical else r.quiet).value for r in e.runs] for e in _both(pair)]
+    # Whole numbers are counts of a clock: runs that agree to the digit are still known to no better than a half.
+    resolution = 1.0 if all(value.is_integer() for of_side in values for value in of_side) else 0.0
+    return statistics.change(values[0], values[1], level, resolution)
+
+
+def _judged(pair: Pair, change: Change, p: float, options: Options) -> Finding:
+    b, a = _both(pair)
+    decision = statistics.decide(change, (len(b.runs), len(a.runs)), options.margin, p)
+    moved, disagreement = _typical(pair, change, options)
+    return Finding(
+        pair=pair, verdict=_turned(decision.verdict, b),
+        reason=("the runs differ although the clock is exact; " if b.clock.exact else "")
+        + _why(change, decision, p, options),
+        change=change.fraction, interval=change.interval, scope="between runs", p=p,
+        minimum_detectable=decision.minimum_detectable, more_runs=decision.more_runs, typical_change=moved,
+        disagreement=disagreement,
+    )  # fmt: skip
+
+
+def _why(change: Change, decision: statistics.Decision, p: float, options: Options) -> str:
+    margin = _rough(options.margin)
+    if decision.verdict == "equivalent":
+        return f"the whole interval lies within the margin of {margin}"
+    if decision.verdict != "undecided":
+        return f"beyond the margin of {margin}, p {p:.2g} over the suite"
+    inside = abs(change.log_ratio) <= math.log1p(options.margin)
+    what = "the interval reaches beyond the margin" if inside else f"p {p:.2g} over the suite"
+    needed = f"over {statistics.MOST_RUNS}" if decision.more_runs is None else f"about {decision.more_runs}"
+    found = _rough(decision.minimum_detectable)
+    return f"{what}; needed: {needed} more a side (these find changes from {found})"
+
+
+def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:
+    """One run on a side: the change, its interval within these runs, and the least that would decide it."""
+    b, a = _both(pair)
+    assert b.quiet is not None
+    assert a.quiet is not None
+    interval = statistics.within((b.quiet.value, b.quiet.interval), (a.quiet.value, a.quiet.interval))
+    bounded = math.isfinite(interval.high)
+    runs = (len(b.runs), len(a.runs))
+    variances = (_run_variance(b, a), _run_variance(a, b))
+    alone = "either side" if max(runs) == 1 else ("before" if runs[0] == 1 else "after")
+    more_runs, needed = _needed(change.log_ratio, variances, runs, options)
+    return Finding(
+        pair=pair, verdict="undecided", reason=f"one run of {alone}; {needed}",
+        change=change.fraction, interval=interval if bounded else None, scope="these runs" if bounded else "",
+        more_runs=more_runs, typical_change=_change(pair, options.level, typical=True).fraction,
+    )  # fmt: skip
+
+
+def _needed(
+    log_ratio: float, variances: tuple[float | None, float | None], runs: tuple[int, int], options: Options
+) -> tuple[int | None, str]:
+    """The least further runs a side, and the phrase that says so."""
+    before, after = variances
+    if before is None or after is None:
+        return 1, "needed: at least 1 more a side (spread unknown)"
+    plan = statistics.plan(log_ratio, (before, after), runs, options.level, options.margin)
+    if plan is None:
+        return None, f"even {statistics.MOST_RUNS} more a side would not decide"
+    found = _rough(plan.minimum_detectable)
+    return plan.more_runs, f"needed: at least {plan.more_runs} more a side (to find changes from {found})"
+
+
+def _run_variance(e: Estimate, other: Estimate) -> float | None:
+    """Variance of the log estimate of a run: from the runs, else from the other side's, else from within the run."""
+    for one in (e, other):
+        if len(one.runs) > 1:
+            return float(np.var(np.log([r.quiet.value for r in one.runs]), ddof=1))
+    interval = e.runs[0].quiet.interval
+    relative = interval.half_width / e.runs[0].quiet.value
+    # No spread at all within a run, as on a coarse clock, says nothing about the spread of runs.
+    return (relative / critical_value(interval.level)) ** 2 if math.isfinite(relative) and relative else None
+
+
+def _typical(pair: Pair, quiet: Change, options: Options) -> tuple[float, str]:
+    """The change of typical, and what to say where it is surely not that of quiet."""
+    typical = _change(pair, options.level, typical=True)
+    apart = abs(typical.log_ratio - quiet.log_ratio) > math.log1p(options.margin)
+    sure = math.isfinite(typical.standard_error) and not typical.log_interval.contains(quiet.log_ratio)
+    return typical.fraction, f"typical moved by {100 * typical.fraction:+.2f} %" if apart and sure else ""
+
+
+def _rough(fraction: float) -> str:
+    return f"{100 * fraction:.2g} %"
+
+
+def _turned(verdict: str, e: Estimate) -> str:
+    """For rates, more is better."""
+    if e.better == "higher":
+        return {"regressed": "improved", "improved": "regressed"}.get(verdict, verdict)
+    return verdict
+
+
+def _both(pair: Pair) -> tuple[Estimate, Estimate]:
+    assert pair.before is not None
+    assert pair.after is not None
+    return pair.before.estimate, pair.after.estimate
+
+
+def _quiet(circle: Circle | None) -> LevelsEstimate | None:
+    return None if circle is None else circle.estimate.quiet

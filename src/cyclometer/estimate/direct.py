@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The direct method: quantiles of single passes, with the overhead of the clock reading taken off in the laboratory.
+
+Corrected values keep their sign. The overhead is the median of the identical empty sequence; its uncertainty is carried
+into every interval, and an overhead that is not stable refuses the result.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import MeasurementFailed
+from . import modes
+from .interval import FloatArray, Interval, samples
+from .order import quantile, quantile_interval
+
+MODE_VALLEY = 4.0
+"""Depth of the valley that parts two reported modes, in standard deviations: a unimodal sample shows a second mode in
+well under one case of a hundred."""
+MODE_SHARE = 0.01
+"""The least part of the passes that makes a reported mode."""
+QUANTILES = (0.5, 0.9, 0.99, 0.999)
+"""The quantiles every direct estimate reports."""
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Cost of an empty interval: the median, its interval, and why it may not be used (empty when it may)."""
+
+    value: float
+    interval: Interval
+    unstable: str
+
+    @staticmethod
+    def none(level: float = 0.95) -> Overhead:
+        """No correction: nothing is subtracted and no uncertainty is added."""
+        return Overhead(0.0, Interval(0.0, 0.0, level), "")
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A corrected quantile. An infinite end of the interval means that the passes are too few to bound it."""
+
+    p: float
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class DirectEstimate:
+    """Corrected latencies of single passes, in the unit of the clock; min and max are those of the sample.
+
+    Modes are sought on a log scale and are none where a raw latency is zero or less.
+    """
+
+    passes: int
+    minimum: float
+    maximum: float
+    quantiles: tuple[Quantile, ...]
+    modes: tuple[modes.Mode, ...]
+    overhead: Overhead
+
+    @property
+    def median(self) -> Quantile:
+        return next(q for q in self.quantiles if q.p == 0.5)
+
+
+def estimate(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95) -> DirectEstimate:
+    """Quantiles of directly timed passes with order-statistic intervals.
+
+    Args:
+        passes: raw interval lengths, shape (n,), in the clock's unit, any order; overhead not yet subtracted.
+        overhead: what `measure_overhead` made of the empty intervals; None subtracts nothing.
+
+    Raises:
+        MeasurementFailed: the overhead is not stable.
+    """
+    correction = _usable(overhead, level)
+    ordered = np.sort(samples(passes, name="passes"))
+    return DirectEstimate(
+        passes=ordered.size,
+        minimum=float(ordered[0]) - correction.value,
+        maximum=float(ordered[-1]) - correction.value,
+        quantiles=tuple(_corrected(ordered, p, level, correction) for p in QUANTILES),
+        modes=_modes(ordered, correction.value),
+        overhead=correction,
+    )
+
+
+def median(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95) -> Quantile:
+    """The median alone, as `estimate` gives it. Raises MeasurementFailed where the overhead is not stable."""
+    return _corrected(np.sort(samples(passes, name="passes")), 0.5, level, _usable(overhead, level))
+
+
+def measure_overhead(
+    empty: ArrayLike, level: float = 0.95, tolerance: float = 0.05, resolution: float = 1.0
+) -> Overhead:
+    """Judge the empty intervals measured beside the data.
+
+    The overhead is stable when the middle half of its samples spans no more than `tolerance` of the median or two
+    steps of the clock, whichever is wider. An overhead that moves during the run spreads as well: the medians of its
+    two halves never lie farther apart than the middle half spans.
+
+    Args:
+        empty: lengths of the empty interval, shape (n,), n >= 8.
+        resolution: smallest step of the clock.
+    """
+    ordered = np.sort(samples(empty, at_least=8, name="overhead"))
+    median = quantile(ordered, 0.5)
+    allowed = max(tolerance * abs(median), 2 * resolution)
+    spread = quantile(ordered, 0.75) - quantile(ordered, 0.25)
+    unstable = ""
+    if spread > allowed:
+        unstable = (
+            f"The overhead is not stable: the middle half of its samples spans {spread:g} around {median:g} where "
+            f"{allowed:g} is allowed; measure again on a quieter machine."
+        )
+    return Overhead(median, quantile_interval(ordered, 0.5, level), unstable)
+
+
+def _usable(overhead: Overhead | None, level: float) -> Overhead:
+    correction = overhead or Overhead.none(level)
+    if correction.unstable:
+        raise MeasurementFailed(correction.unstable)
+    return correction
+
+
+def _corrected(ordered: FloatArray, p: float, level: float, overhead: Overhead) -> Quantile:
+    raw = quantile(ordered, p)
+    return Quantile(p, raw - overhead.value, _difference(raw, quantile_interval(ordered, p, level), overhead))
+
+
+def _modes(ordered: FloatArray, overhead: float) -> tuple[modes.Mode, ...]:
+    found = modes.find(ordered, MODE_VALLEY) if ordered[0] > 0 else ()
+    return tuple(
+        modes.Mode(mode.position - overhead, mode.low - overhead, mode.high - overhead, mode.share)
+        for mode in found
+        if mode.share >= MODE_SHARE
+    )
+
+
+def _difference(value: float, raw: Interval, overhead: Overhead) -> Interval:
+    """Interval of value - overhead from the intervals of both (Donner & Zou 2012, MOVER)."""
+    corrected = value - overhead.value
+    below = math.hypot(value - raw.low, overhead.interval.high - overhead.value)
+    above = math.hypot(raw.high - value, overhead.value - overhead.interval.low)
+    return Interval(corrected - below, corrected + above, raw.level)

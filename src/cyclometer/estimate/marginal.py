@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Marginal latency: the line A = c + b N through groups of different test size.
+
+A/N is biased by c/N, c being the cost of entering and leaving the measuring interval and of warming up; the slope b is
+the latency of one more turn. The line is ordinary least squares; its errors come from each group's own variance, so
+that one noisy group does not lend its noise to the others, and whether the line holds is tested, not assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from .interval import FloatArray, Interval, samples, student
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Evidence against the line: p-values, and the coefficient of N^2 (positive: turns grow dearer with N)."""
+
+    lack_of_fit_p: float | None
+    quadratic: float
+    quadratic_p: float
+
+
+@dataclass(frozen=True)
+class MarginalFit:
+    """b: latency of a turn; c: fixed cost of a test. `curvature` is None where fewer than three sizes were run."""
+
+    b: float
+    b_standard_error: float
+    b_interval: Interval
+    c: float
+    c_standard_error: float
+    c_interval: Interval
+    sizes: int
+    curvature: Curvature | None
+
+    def line_holds(self, alpha: float = 0.01) -> bool | None:
+        """False when curvature is significant at `alpha`; None when it could not be tested."""
+        if self.curvature is None:
+            return None
+        p = self.curvature.lack_of_fit_p
+        return (self.curvature.quadratic_p if p is None else p) >= alpha
+
+    def fixed_cost_share(self, N: int) -> float:
+        """The fraction by which A/N at this test size overstates b."""
+        return self.c / (N * self.b)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """One location a test size, the variance of that location, its degrees of freedom, and its weight in the line.
+
+    All of shape (G,). `variance` is None where groups of one test leave it unknown; errors then come from the scatter
+    of the locations about the line.
+    """
+
+    N: FloatArray
+    location: FloatArray
+    weight: FloatArray
+    variance: FloatArray | None
+    df: FloatArray | None
+
+    @property
+    def known(self) -> tuple[FloatArray, FloatArray] | None:
+        """Variance and degrees of freedom of the locations, where they are known."""
+        return None if self.variance is None or self.df is None else (self.variance, self.df)
+
+
+def fit(A: ArrayLike, N: ArrayLike, level: float = 0.95, resolution: float = 1.0) -> MarginalFit:
+    """Least-squares line through all tests.
+
+    Args:
+        A: accumulated latencies, shape (n,).
+        N: turns of each test, shape (n,); at least two different sizes.
+        resolution: smallest step of the clock in the unit of A; a group cannot be known better than its rounding.
+
+    Raises:
+        ValueError: shapes differ, or fewer than two test sizes.
+    """
+    return fit_groups(group_means(A, N, resolution), level)
+
+
+def group_means(A: ArrayLike, N: ArrayLike, resolution: float = 1.0) -> Groups:
+    """The groups of `fit`: mean and variance of the mean of the tests of each size."""
+    accumulated, turns = samples(A, 2, "A"), samples(N, 2, "N")
+    if accumulated.shape != turns.shape:
+        raise ValueError(f"A holds {accumulated.size} tests and N {turns.size} sizes; pass one size for each test.")
+    sizes, group, tests = np.unique(turns, return_inverse=True, return_counts=True)
+    count = tests.astype(np.float64)
+    mean = np.bincount(group, accumulated) / count
+    if count.min() < 2:
+        return Groups(sizes, mean, count, None, None)
+    variance = np.bincount(group, (accumulated - mean[group]) ** 2) / (count - 1)
+    return Groups(sizes, mean, count, np.maximum(variance / count, resolution**2 / 12), count - 1)
+
+
+def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
+    """The line through one location a group (a mean, or the quiet estimate of `regimes`)."""
+    N, y, w = groups.N, groups.location, groups.weight
+    if N.size < 2:
+        raise ValueError("All tests have the same size N, so c and b cannot be told apart; run at least two sizes.")
+    centre = np.average(N, weights=w)
+    # b and c are linear in the locations: b = slope @ y, c = cut @ y.
+    slope = w * (N - centre) / np.sum(w * (N - centre) ** 2)
+    cut = w / w.sum() - centre * slope
+    b, c = float(slope @ y), float(cut @ y)
+    b_error, b_df = _linear_error(slope, groups, y - c - b * N)
+    c_error, c_df = _linear_error(cut, groups, y - c - b * N)
+    return MarginalFit(
+        b=b,
+        b_standard_error=b_error,
+        b_interval=student(b, b_error, b_df, level),
+        c=c,
+        c_standard_error=c_error,
+        c_interval=student(c, c_error, c_df, level),
+        sizes=N.size,
+        curvature=_curvature(groups) if N.size >= 3 else None,
+    )
+
+
+def _linear_error(coefficient: FloatArray, groups: Groups, residual: FloatArray) -> tuple[float, float]:
+    """Standard error and degrees of freedom of coefficient @ location."""
+    if groups.known is None:
+        degrees = residual.size - 2
+        scatter = float(np.sum(groups.weight * residual**2)) / degrees if degrees else np.inf
+        return float(np.sqrt(scatter * np.sum(coefficient**2 / groups.weight))), degrees
+    variance, df = groups.known
+    parts = coefficient**2 * variance
+    # Welch and Satterthwaite: the degrees of freedom that a sum of differently uncertain variances has.
+    return float(np.sqrt(parts.sum())), float(parts.sum() ** 2 / np.sum(parts**2 / df))
+
+
+def _curvature(groups: Groups) -> Curvature:
+    quadratic, quadratic_p = _quadratic_term(groups)
+    return Curvature(_lack_of_fit_p(groups), quadratic, quadratic_p)
+
+
+def _lack_of_fit_p(groups: Groups) -> float | None:
+    """Johansen (1980): Welch's test of equal means, generalised to `the means lie on a line`."""
+    if groups.known is None:
+        return None
+    variance, df = groups.known
+    design = np.stack([np.ones_like(groups.N), groups.N], axis=1)
+    residual, leverage = _weighted_fit(design, groups.location, 1 / variance)
+    T, k = float(np.sum(residual**2 / variance)), groups.N.size - 2
+    D = float(np.sum((1 - leverage) ** 2 / df))
+    return float(special.fdtrc(k, k * (k + 2) / (3 * D), T / (k + 2 * D - 6 * D / (k + 2))))
+
+
+def _weighted_fit(design: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Residuals and leverages of a weighted least-squares fit."""
+    root = np.sqrt(weight)
+    q, _ = np.linalg.qr(design * root[:, None])
+    scaled = y * root
+    return (scaled - q @ (q.T @ scaled)) / root, np.sum(q**2, axis=1)
+
+
+def _quadratic_term(groups: Groups) -> tuple[float, float]:
+    """Coefficient of N^2 in a weighted fit, and its two-sided p-value."""
+    weight = groups.weight if groups.known is None else 1 / groups.known[0]
+    scale = float(np.ptp(groups.N))
+    x = (groups.N - groups.N.mean()) / scale
+    # What of x^2 the line cannot express; y's component along it is the quadratic term.
+    bend, _ = _weighted_fit(np.stack([np.ones_like(x), x], axis=1), x**2, weight)
+    norm = float(np.sum(weight * bend**2))
+    gain = weight * bend / norm
+    coefficient = float(gain @ groups.location)
+    if groups.known:
+        error, df = _linear_error(gain, groups, np.zeros_like(x))
+    else:
+        residual, _ = _weighted_fit(np.stack([np.ones_like(x), x, x**2], axis=1), groups.location, weight)
+        df = x.size - 3
+        error = float(np.sqrt(np.sum(weight * residual**2) / df / norm)) if df else np.inf
+    # On a perfect line both are rounding, and their ratio says nothing.
+    rounding = 1e-9 * np.abs(groups.location).max() / np.abs(bend).max()
+    t = abs(coefficient) / max(error, rounding)
+    return coefficient / scale**2, 2 * float(special.stdtr(df, -t)) if df else 1.0

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two estimates for a machine that wanders between regimes: `quiet` and `typical`.
+
+`typical` is the midmean of all untagged tests of a run. `quiet` is the same statistic over the core of the run's
+lowest sustained regime. A *regime* is a mode of the density of log latency, smoothed over half a percent and parted
+from the next by a valley that chance does not explain; it is *sustained* when it holds at least SHARE of the tests. Its
+*core* is the tests no farther from the mode than its fast side reaches: disturbances slow a test down, so the fast side
+is free of them. Tests are spread over the whole run, so that a share of the tests is a share of the time.
+
+Where all tests lie in the core, as on an exact clock, the two are one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import modes
+from .interval import FloatArray, Interval, samples
+from .midmean import midmean, midmean_interval
+
+FAR = 4
+"""How far a core reaches, in median distances of the regime's fast side from its mode: 2.7 sd of normal noise."""
+SHARE = 0.02
+"""The least part of a run's tests that makes a regime sustained."""
+VALLEY = 2.5
+"""Standard deviations by which the density must fall from a mode, and rise again, to part two regimes."""
+
+
+@dataclass(frozen=True)
+class Regime:
+    """A latency of a turn, its interval within this run, and the tests it rests on."""
+
+    value: float
+    interval: Interval
+    tests: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Regimes:
+    """The two estimates of one run. `quiet.share` near 1 says that the machine had one regime."""
+
+    quiet: Regime
+    typical: Regime
+
+    @property
+    def gap(self) -> float:
+        """How far typical lies above quiet, as a fraction of quiet; 0 on an exact clock."""
+        return (self.typical.value - self.quiet.value) / self.quiet.value
+
+
+def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
+    """The quiet and the typical latency of a turn in one run.
+
+    Args:
+        Y: latencies of a turn, A/N, of one circle's untagged tests of one size, in arrival order,
+            shape (n,), positive.
+
+    Raises:
+        ValueError: no test, or a latency that is not positive.
+    """
+    arrival = samples(Y, name="Y")
+    if arrival.min() <= 0:
+        raise ValueError(
+            f"Y holds a latency of {arrival.min():g}; an accumulated latency is positive, check the clock."
+        )
+    ordered = np.sort(arrival)
+    low, high = quiet_core(ordered)
+    typical = _regime(arrival, ordered, arrival.size, level)
+    if low <= ordered[0] and ordered[-1] <= high:
+        return Regimes(typical, typical)
+    core = arrival[(arrival >= low) & (arrival <= high)]
+    return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
+
+
+def quiet(Y: FloatArray) -> float:
+    """The quiet latency alone, as `estimate` gives it, of positive latencies in any order."""
+    ordered = np.sort(Y)
+    return midmean(_between(ordered, *quiet_core(ordered)))
+
+
+def quiet_core(ordered: FloatArray) -> tuple[float, float]:
+    """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
+    found = modes.find(ordered, VALLEY)
+    regime = next((mode for mode in found if mode.share >= SHARE), None) or max(found, key=lambda mode: mode.share)
+    fast_side = _between(ordered, regime.low, regime.position)
+    reach = FAR * math.log(regime.position / fast_side[fast_side.size // 2]) if fast_side.size else 0.0
+    reach = max(2 * modes.bandwidth(ordered), reach)
+    centre = regime.position
+    # The mode is found in steps of the histogram and where the noise happens to peak; two averages remove both.
+    for _ in range(2):
+        centre = midmean(_between(ordered, centre * math.exp(-reach), centre * math.exp(reach)))
+    return centre * math.exp(-reach), centre * math.exp(reach)
+
+
+def _between(ordered: FloatArray, low: float, high: float) -> FloatArray:
+    """The sorted samples in [low, high]."""
+    return ordered[np.searchsorted(ordered, low) : np.searchsorted(ordered, high, side="right")]
+
+
+def _regime(arrival: FloatArray, ordered: FloatArray, of: int, level: float) -> Regime:
+    return Regime(midmean(ordered), midmean_interval(arrival, ordered, level), arrival.size, arrival.size / of)

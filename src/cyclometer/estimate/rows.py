@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A bundle's samples -> one estimate per circle: the stage that `show`, `compare` and `report` read."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclometer.bundle.model import (
+    MISSING,
+    TAGS,
+    Bundle,
+    Clock,
+    Contract,
+    Flow,
+    Problem,
+    Row,
+    Samples,
+    Summary,
+    tag_bit,
+)
+from cyclometer.errors import MeasurementFailed
+from cyclometer.estimate import direct, levels, marginal, regimes, reported, steady
+from cyclometer.estimate.interval import Interval
+from cyclometer.units import to_ns
+
+FloatArray = NDArray[np.float64]
+_EXACT_DIGITS = 9  # what the division leaves behind a count that is exact
+_MIN_STEADY = 20  # tests of a run from which its course can be judged
+_MIN_RUNS = 3  # from which the variance between runs can be told
+_MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
+
+
+@dataclass(frozen=True)
+class RunEstimate:
+    """One run's own estimates, in the clock's unit a turn."""
+
+    run: int
+    quiet: regimes.Regime
+    typical: regimes.Regime
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Everything known about one circle in one configuration on one clock. Latencies are a turn's, in the clock's unit.
+
+    `quiet` is what comparisons rest on; both are None where no test counts, and `reason` says why.
+    """
+
+    contract: Contract
+    configuration: dict[str, str]
+    clock: Clock
+    method: str
+    better: str
+    quiet: levels.LevelsEstimate | None
+    typical: levels.LevelsEstimate | None
+    runs: tuple[RunEstimate, ...]
+    tests: int  # that count
+    set_aside: dict[str, int]  # tag -> tests
+    valid: bool
+    reason: str  # why it is not valid, or has no estimate
+    fixed_cost: marginal.MarginalFit | None = None
+    tails: direct.DirectEstimate | None = None
+    cold: float | None = None  # median of the first passes after an eviction
+    steady: steady.Steadiness | None = None  # of the run whose shape is the most common one
+    sigma_turn: float | None = None  # sigma_P of design 6.1, None where independence is refuted
+    sigma_reason: str = ""  # why there is no sigma_turn
+    unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
+    failed: bool = False  # not valid for another reason than a broken contract
+    assumption: str = ""  # what the interval of a foreign tool's printed figures takes for granted
+    flow: Flow | None = None
+    row: int = -1  # index of its main row in the bundle; -1 where it is of several bundles
+
+    @property
+    def steadiness(self) -> str:
+        """The shape of a run over its time, as one word or three."""
+        return "" if self.steady is None else self.steady.shape
+
+    @property
+    def ns(self) -> float | None:
+        """The quiet latency in nanoseconds, where the clock has a known rate."""
+        return None if self.quiet is None else to_ns(self.quiet.value, self.clock.unit, self.clock.hz)
+
+
+def estimates(bundle: Bundle, level: float = 0.95, course: bool = True) -> list[Estimate]:
+    """One estimate per circle, configuration and clock, in the bundle's order. Proofs and passes join their circle.
+
+    Without `course` nothing is said about how the runs went over their time (steadiness, sigma_P), which takes as long
+    as all the rest.
+    """
+    found = []
+    printed: dict[int, list[Summary]] = {}
+    for one in bundle.identity.summaries:
+        printed.setdefault(one.row, []).append(one)
+    for members in _circles(bundle.identity.rows):
+        main = _main(bundle.identity.rows, members)
+        if main is not None and main in printed and not len(picked(bundle.samples, main)):
+            found.append(_reported(bundle, main, printed[main], level))
+        elif main is not None:
+            found.append(_estimate(bundle, main, members, level, course))
+    return found
+
+
+def picked(samples: Samples, row: int, kind: int = 0, untagged: bool = False) -> NDArray[np.intp]:
+    """Indices of a row's samples in arrival order; `kind` 1 are the empty readings."""
+    of_row = samples.of_row(row)
+    mask: NDArray[np.bool_] = samples.kind[of_row] == kind
+    return of_row[mask & (samples.tags[of_row] == 0)] if untagged else of_row[mask]
+
+
+def _circles(rows: Sequence[Row]) -> list[list[int]]:
+    """Row indices that belong to one circle in one configuration on one clock.
+
+    A second row of one method (another flow, another interval under one name) is a circle of its own, and so are
+    figures that a foreign tool only reported.
+    """
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    seen: Counter[tuple[Any, ...]] = Counter()
+    for index, row in enumerate(rows):
+        circle = (row.contract.key, repr(sorted(row.configuration.items())), row.clock.name, row.method == "reported")
+        groups.setdefault((circle, seen[circle, row.method]), []).append(index)
+        seen[circle, row.method] += 1
+    return list(groups.values())
+
+
+def _main(rows: Sequence[Row], members: Sequence[int]) -> int | None:
+    """The row that carries the latency: accumulated before direct before passes; a proof alone carries none."""
+    for method in ("accumulated", "direct", "passes", "reported", "proof"):
+        for index in members:
+            if rows[index].method == method:
+                return index
+    return None
+
+
+def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float, course: bool) -> Estimate:
+    row, samples = bundle.identity.rows[main], bundle.samples
+    everything = picked(samples, main)
+    good = everything[samples.tags[everything] == 0]
+    broken = _invalid(bundle, members)
+    reason = broken or _failed(bundle.identity.problems, row.contract.key)
+    method = _accumulated if row.method == "accumulated" else _direct
+    parts = method(samples, good, level, row.clock.exact) if len(good) and row.method != "proof" else _Parts()
+    if parts.quiet is None and not reason:
+        reason = parts.why or "no test counts: all were set aside"
+    return Estimate(
+        contract=row.contract, configuration=row.configuration, clock=row.clock, method=row.method, better=row.better,
+        quiet=parts.quiet, typical=parts.typical, runs=parts.runs, tests=len(good),
+        set_aside=_set_aside(samples, everything), valid=not reason, reason=reason, fixed_cost=parts.fixed_cost,
+        tails=parts.tails, cold=_cold(bundle, members), unproven=_unproven(bundle, members),
+        failed=bool(reason) and not broken, flow=row.flow, row=main,
+        **(_steadiness(samples, good, row.method) if course else {}),
+    )  # fmt: skip
+
+
+def _reported(bundle: Bundle, main: int, printed: list[Summary], level: float) -> Estimate:
+    """A row of printed figures alone: the foreign tool's word is all there is, quiet and typical are one."""
+    row = bundle.identity.rows[main]
+    known = reported.estimate(printed, row.flow, level)
+    runs = tuple(RunEstimate(run, figure, figure) for run, figure in known.runs)
+    value = levels.combine([r.quiet.value for r in runs], [r.quiet.interval for r in runs], level) if runs else None
+    reason = known.failed or ("" if runs else "neither a mean nor a median was printed")
+    return Estimate(
+        contract=row.contract, configuration=row.configuration, clock=row.clock, method=row.method, better=row.better,
+        quiet=value, typical=value, runs=runs, tests=sum(r.quiet.tests for r in runs), set_aside={}, valid=not reason,
+        reason=reason, failed=bool(reason), assumption=known.assumption, flow=row.flow, row=main,
+        sigma_reason="no samples",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Parts:
+    quiet: levels.LevelsEstimate | None = None
+    typical: levels.LevelsEstimate | None = None
+    runs: tuple[RunEstimate, ...] = ()
+    fixed_cost: marginal.MarginalFit | None = None
+    tails: direct.DirectEstimate | None = None
+    why: str = ""
+
+
+def _accumulated(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
+    """Marginal latency: each test's A minus the fixed cost, over its turns (design 6.2), by regime and run."""
+    A, N, run = samples.value[good], samples.turns[good].astype(np.float64), samples.run[good]
+    fit = _fixed_cost(A, N, run, level)
+    if exact and fit is not None:
+        fit = _exact_fit(fit)
+    fixed = fit.c if fit is not None and np.all(fit.c < A) else 0.0
+    runs = _by_run(run, (A - fixed) / N, level)
+    return _combined(runs, level, fit)
+
+
+def _exact_fit(fit: marginal.MarginalFit) -> marginal.MarginalFit:
+    """The same line without what floating point left on it."""
+    b, c = round(fit.b, _EXACT_DIGITS), round(fit.c, _EXACT_DIGITS)
+    half_b, half_c = round(fit.b_interval.half_width, _EXACT_DIGITS), round(fit.c_interval.half_width, _EXACT_DIGITS)
+    level = fit.b_interval.level
+    return replace(
+        fit,
+        b=b,
+        c=c,
+        b_interval=Interval(b - half_b, b + half_b, level),
+        c_interval=Interval(c - half_c, c + half_c, level),
+    )
+
+
+def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float) -> marginal.MarginalFit | None:
+    """The line through the quiet A of each size; None for a flow of one size.
+
+    A size's location is the median over the runs of their quiet A, so that a run which spent its tests of one size in
+    a slower regime does not tilt the line; its variance comes from the MAD (1.4826 MAD is the sd of a normal
+    sample, pi/2 sd^2 / R the variance of its median). Weights make the relative error of all sizes equal.
+    """
+    sizes, runs = np.unique(N), np.unique(run)
+    if sizes.size < 2 or np.any(A <= 0):
+        return None
+    quiet = [_quiet_of_runs(A[size == N], run[size == N]) for size in sizes]
+    location = np.array([np.median(values) for values in quiet])
+    mad = np.array([np.median(np.abs(values - middle)) for values, middle in zip(quiet, location, strict=True)])
+    if runs.size < _MIN_RUNS:
+        return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, None, None), level)
+    variance = np.maximum(math.pi / 2 * (1.4826 * mad) ** 2 / runs.size, 1 / 12)
+    df = np.full(sizes.size, runs.size - 1.0)
+    return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
+
+
+def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32]) -> FloatArray:
+    """Each run's quiet accumulated latency at one size."""
+    return np.array([regimes.quiet(A[tests]) for _, tests in _split(run)])
+
+
+def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:
+    found = []
+    for number, tests in _split(run):
+        values = Y[tests]
+        if np.all(values > 0):
+            one = regimes.estimate(values, level)
+            found.append(RunEstimate(number, one.quiet, one.typical))
+    return tuple(found)
+
+
+def _split(run: NDArray[np.int32]) -> list[tuple[int, NDArray[np.intp]]]:
+    """Each run's number and the places of its tests, in arrival order."""
+    order = np.argsort(run, kind="stable")
+    numbers, first = np.unique(run[order], return_index=True)
+    return list(zip(numbers.tolist(), np.split(order, first[1:]), strict=True))
+
+
+def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.MarginalFit | None) -> _Parts:
+    if not runs:
+        return _Parts(fixed_cost=fit, why="latencies of zero or less: the clock or the fixed cost is off")
+    quiet = levels.combine([r.quiet.value for r in runs], [r.quiet.interval for r in runs], level)
+    typical = levels.combine([r.typical.value for r in runs], [r.typical.interval for r in runs], level)
+    return _Parts(quiet, typical, runs, fit)
+
+
+def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
+    """Single turns: quantiles over all runs, and the run medians as the estimate; the overhead subtracted here."""
+    del exact  # differences of single readings carry no rounding
+    empty = samples.value[picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)]
+    overhead = None
+    try:
+        if len(empty) >= _MIN_OVERHEAD:
+            overhead = direct.measure_overhead(empty, level, resolution=_clock_step(empty))
+        tails = direct.estimate(samples.value[good], overhead, level)
+        values = samples.value[good]
+        runs = tuple(_direct_run(number, values[i], overhead, level) for number, i in _split(samples.run[good]))
+    except MeasurementFailed as refusal:
+        return _Parts(why=str(refusal))
+    whole = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
+    return _Parts(whole, whole, runs, tails=tails)
+
+
+def _clock_step(values: FloatArray) -> float:
+    """The smallest difference between two readings: some clocks advance by many units at once."""
+    gaps = np.diff(np.unique(values))
+    return float(gaps.min()) if gaps.size else 1.0
+
+
+def _direct_run(run: int, values: FloatArray, overhead: direct.Overhead | None, level: float) -> RunEstimate:
+    median = direct.median(values, overhead, level)
+    regime = regimes.Regime(median.value, median.interval, len(values), 1.0)
+    return RunEstimate(run, regime, regime)
+
+
+def _finite(interval: Interval) -> Interval:
+    """An open end (too few passes to bound a median) as wide as the other side is."""
+    if math.isfinite(interval.low) and math.isfinite(interval.high):
+        return interval
+    return Interval(-math.inf, math.inf, interval.level)
+
+
+def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[str, Any]:
+    """How the runs went over their time, and whether sigma_P may be printed (equation 3.2 needs independence)."""
+    A, N, run = samples.value[good], samples.turns[good], samples.run[good]
+    one_size = N[0] == N if len(N) else N > 0
+    series = [A[tests[one_size[tests]]] / N[0] for _, tests in _split(run)] if len(N) else []
+    assessed = [steady.assess(Y) for Y in series if len(Y) >= _MIN_STEADY]
+    if method != "accumulated" or not assessed:
+        return {"steady": None, "sigma_reason": "too few tests, or single turns"}
+    shapes = Counter(one.shape for one in assessed)
+    common = next(one for one in assessed if one.shape == shapes.most_common(1)[0][0])
+    refuted = steady.independence_refuted(common, steady.variance_growth(A, N))
+    if refuted:
+        return {"steady": common, "sigma_reason": refuted}
+    variance = float(np.mean([np.var(Y, ddof=1) for Y in series if len(Y) >= _MIN_STEADY]))
+    return {"steady": common, "sigma_turn": math.sqrt(variance * float(N[0]))}
+
+
+def _unproven(bundle: Bundle, members: Sequence[int]) -> tuple[str, ...]:
+    """Counters that the contract expects and that this machine did not count in any method."""
+    samples = bundle.samples
+    expected = bundle.identity.rows[members[0]].contract.expect
+    rows = np.concatenate([picked(samples, index) for index in members])
+    counters = samples.counters
+    return tuple(n for n in expected if n not in counters or not np.any(counters[n][rows] != MISSING))
+
+
+def _set_aside(samples: Samples, rows: NDArray[np.intp]) -> dict[str, int]:
+    """Tests by the reason they do not count; a test with two reasons counts under each."""
+    counts = {tag: int(np.count_nonzero(samples.tags[rows] & tag_bit(tag))) for tag in TAGS}
+    return {tag: count for tag, count in counts.items() if count}
+
+
+def _invalid(bundle: Bundle, members: Sequence[int]) -> str:
+    """The first broken expectation among all methods of a circle, as expected and seen."""
+    samples = bundle.samples
+    for index in members:
+        row = bundle.identity.rows[index]
+        rows = picked(samples, index)
+        wrong = rows[samples.tags[rows] & tag_bit("invalid") > 0]
+        for counter, per_turn in row.contract.expect.items():
+            if counter not in samples.counters:
+                continue
+            counts = samples.counters[counter][wrong]
+            off = wrong[(counts != MISSING) & (counts != per_turn * samples.turns[wrong])]
+            if len(off):
+                seen, turns = int(samples.counters[counter][off[0]]), int(samples.turns[off[0]])
+                what = f"{counter}: expected {per_turn * turns} in {turns} turns, seen {seen}"
+                return f"contract broken in {len(wrong)} of {len(rows)} tests ({row.method}; {what})"
+    return ""
+
+
+def _failed(problems: Sequence[Problem], key: str) -> str:
+    return next((p.what for p in problems if p.where == f"circle {key}" and p.kind in ("failed", "skipped")), "")
+
+
+def _cold(bundle: Bundle, members: Sequence[int]) -> float | None:
+    """Median over the runs of the first pass after an eviction, raw."""
+    samples = bundle.samples
+    for index in members:
+        if bundle.identity.rows[index].method == "passes":
+            rows = picked(samples, index)
+            first = rows[samples.test[rows] == 0]
+            return float(np.median(samples.value[first])) if len(first) else None
+    return None

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Foreign files into bundles: recognise the format, read it, keep the original beside what was read.
+
+Formats are entry points of the group `cyclometer.ingest`, ours among them; see `parsed` for what a module must have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Protocol, cast
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.errors import BadFile, UsageError
+from cyclometer.ingest.assemble import assemble
+from cyclometer.ingest.parsed import Parsed, Settings
+from cyclometer.ingest.reading import HEAD_BYTES, MAX_FILE_BYTES, Foreign, read
+
+__all__ = ["Format", "Settings", "detect", "formats", "ingest"]
+
+CERTAIN = 90  # a score from which no other format is asked
+
+
+class Format(Protocol):
+    """What an entry point of `cyclometer.ingest` names: a module, or anything with these four members."""
+
+    NAME: str
+    DESCRIPTION: str
+
+    def detect(self, head: bytes, filename: str, /) -> int: ...
+
+    def parse(self, foreign: Foreign, settings: Settings, /) -> Parsed: ...
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Every known format by name, in alphabetical order."""
+    found = [cast(Format, point.load()) for point in entry_points(group="cyclometer.ingest")]
+    return {item.NAME: item for item in sorted(found, key=lambda item: item.NAME)}
+
+
+def detect(foreign: Foreign, likely: Format | None = None) -> Format:
+    """The format that claims the file most strongly; `likely` is asked first. BadFile if none does."""
+    head = foreign.data[:HEAD_BYTES]
+    if likely is not None and likely.detect(head, foreign.name) >= CERTAIN:
+        return likely
+    best, score = None, 0
+    for item in formats().values():
+        claim = item.detect(head, foreign.name)
+        if claim > score:
+            best, score = item, claim
+    if best is None:
+        raise BadFile(f"{foreign.name} is in no known format; name one with --format: {', '.join(formats())}")
+    return best
+
+
+def ingest(
+    paths: Sequence[str | Path],
+    settings: Settings | None = None,
+    *,
+    format_name: str = "",
+    max_bytes: int = MAX_FILE_BYTES,
+) -> tuple[Bundle, dict[str, bytes]]:
+    """One bundle of all files, several of one tool being runs of the same rows, and the raw files to keep.
+
+    Raises BadFile for a file that cannot be read or is in no known format, UsageError for a setting that cannot mean
+    anything, NothingMeasured without files.
+    """
+    settings = settings or Settings()
+    return assemble(_parse_all(paths, settings, format_name, max_bytes), settings)
+
+
+def _parse_all(
+    paths: Sequence[str | Path], settings: Settings, format_name: str, max_bytes: int
+) -> Iterator[tuple[Foreign, Parsed]]:
+    if format_name and format_name not in formats():
+        raise UsageError(f"{format_name!r} is no known format; there are {', '.join(formats())}")
+    chosen = formats()[format_name] if format_name else None
+    for path in paths:
+        foreign = read(path, max_bytes=max_bytes, encoding=settings.text("encoding", "utf-8"))
+        if not format_name:
+            chosen = detect(foreign, chosen)
+        assert chosen is not None
+        yield foreign, chosen.parse(foreign, settings)

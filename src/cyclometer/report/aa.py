@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The false alarms of every method as a terminal table, as JSON, and as Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from cyclometer.compare.aa import Alarms, Record
+from cyclometer.report.comparison import paper
+
+_HEADS = ("method", "false alarms", "of", "rate", "95 % interval", "promised")
+
+
+def show(record: Record) -> None:
+    """Prints one line a method on standard output."""
+    console = paper()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for at, name in enumerate(_HEADS):
+        table.add_column(name, justify="right" if at else "left")
+    for alarms in record.methods:
+        table.add_row(*_cells(alarms))
+    console.print(table)
+    console.print(sentence(record), style="bold", soft_wrap=True)
+
+
+def sentence(record: Record) -> str:
+    """What was compared, in one sentence."""
+    fewest, most = record.runs_a_side
+    runs = _count(most, "run") if fewest == most else f"{fewest} to {most} runs"
+    alone = f"; {record.alone} circles were run only once and are left out" if record.alone else ""
+    return (
+        f"{record.circles} circles, compared with themselves in {_count(record.suites, 'suite')} of {runs} a side; "
+        f"intervals take comparisons for independent{alone}."
+    )
+
+
+def as_json(record: Record) -> dict[str, Any]:
+    """{"methods": [{"method", "alarms", "comparisons", "rate", "interval", "nominal"}], "summary"}."""
+    return {
+        "methods": [
+            {
+                "method": a.method,
+                "alarms": a.alarms,
+                "comparisons": a.comparisons,
+                "rate": a.rate if a.comparisons else None,
+                "interval": list(a.interval) if a.comparisons else None,
+                "nominal": a.nominal,
+            }
+            for a in record.methods
+        ],
+        "summary": sentence(record),
+    }
+
+
+def markdown(record: Record) -> str:
+    """The table and its sentence."""
+    lines = ["| " + " | ".join(_HEADS) + " |", "|---|--:|--:|--:|--:|--:|"]
+    lines += ["| " + " | ".join(_cells(alarms)) + " |" for alarms in record.methods]
+    return "\n".join([*lines, "", sentence(record)]) + "\n"
+
+
+def _cells(a: Alarms) -> tuple[str, ...]:
+    promised = "-" if a.nominal is None else f"{100 * a.nominal:g} %"
+    if not a.comparisons:
+        return a.method, "-", "0", "does not apply", "-", promised
+    low, high = a.interval
+    interval = f"{100 * low:.1f} to {100 * high:.1f} %"
+    return a.method, str(a.alarms), str(a.comparisons), f"{100 * a.rate:.1f} %", interval, promised
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"

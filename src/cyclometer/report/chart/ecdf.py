@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The share of tests at or below a latency: all runs together, and each run thin beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cyclometer.report.chart import plot
+from cyclometer.report.circle import Circle, FloatArray
+from cyclometer.report.markup import Markup
+
+_SHARES = np.concatenate([np.linspace(0, 0.975, 40), [0.985, 0.99, 0.995, 0.998, 0.999, 1]])
+_RUN_SHARES = np.linspace(0, 1, 17)
+_MOST_RUNS = 8  # drawn one by one; more would be a smear
+_WIDE = 20  # a range of more than this factor is drawn on a log scale
+
+
+def draw(circles: Sequence[Circle]) -> plot.Chart | None:
+    """Empirical distribution functions of the tests that count; None where no circle has two."""
+    kept = [(i, c) for i, c in enumerate(circles) if np.count_nonzero(c.tests.good) > 1]
+    if not kept:
+        return None
+    low, high = _range([c.tests.latency[c.tests.good] for _, c in kept])
+    unit = kept[0][1].unit
+    f = plot.frame((low, high), (0, 100), f"{unit} a turn", "tests at or below", low > 0 and high > _WIDE * low,
+                   percent_y=True)  # fmt: skip
+    for index, circle in kept:
+        tests = circle.tests.of(circle.tests.good)
+        runs = tests.runs()
+        thin = [_curve(f, tests.latency[tests.run == run], _RUN_SHARES, "thin") for run in runs]
+        f.draw(plot.series(index, *(thin if 1 < len(runs) <= _MOST_RUNS else []), _curve(f, tests.latency, _SHARES)))
+    sentence = "Distribution of the tests: " + "; ".join(_words(c) for _, c in kept)
+    return plot.Chart("Distribution (ECDF)", sentence, f.body(), tuple(c.label for c in circles))
+
+
+def _range(latencies: Sequence[FloatArray]) -> tuple[float, float]:
+    """From the least to the 99.5 % quantile of all: the far tail is told in figures, not by squeezing the rest."""
+    low = min(float(values.min()) for values in latencies)
+    high = max(float(np.quantile(values, 0.995)) for values in latencies)
+    margin = max(0.03 * (high - low), 0.0005 * abs(high), 1e-9)
+    return low - margin if low - margin > 0 or low <= 0 else low, high + margin
+
+
+def _curve(f: plot.Frame, latency: FloatArray, shares: FloatArray, cls: str = "curve") -> Markup:
+    return plot.curve(f.x.many(np.quantile(latency, shares)), f.y.many(100 * shares), cls)
+
+
+def _words(circle: Circle) -> str:
+    latency = circle.tests.latency[circle.tests.good]
+    middle, tail = np.quantile(latency, (0.5, 0.99))
+    label = f"{circle.label} " if circle.label else ""
+    return f"{label}median {middle:.6g}, 99 % at or below {tail:.6g} {circle.unit}"

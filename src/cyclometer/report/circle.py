@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One estimate with its samples, and names that tell estimates apart: what printers, exporters and charts share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclometer.bundle.model import Bundle, Row, Samples
+from cyclometer.estimate.rows import Estimate
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tests:
+    """Measured tests of one circle, in order of runs and then of arrival; all arrays of one length."""
+
+    run: NDArray[np.int32]
+    test: NDArray[np.int32]
+    turns: NDArray[np.int64]
+    value: FloatArray  # A: of the whole test, as measured
+    latency: FloatArray  # of a turn, less the fixed cost or the overhead of the reading, as the estimate takes it
+    good: NDArray[np.bool_]  # not set aside
+
+    def __len__(self) -> int:
+        return len(self.run)
+
+    def runs(self) -> list[int]:
+        """Numbers of the runs, in their order."""
+        return [int(run) for run in np.unique(self.run)]
+
+    def of(self, mask: NDArray[np.bool_]) -> Tests:
+        """The tests that `mask` picks."""
+        return Tests(
+            self.run[mask], self.test[mask], self.turns[mask], self.value[mask], self.latency[mask], self.good[mask]
+        )
+
+
+@dataclass(frozen=True)
+class Circle:
+    """An estimate, the tests it rests on, its passes from cold to hot, and the label of the side it stands for."""
+
+    estimate: Estimate
+    tests: Tests
+    passes: Tests
+    label: str = ""
+
+    @property
+    def unit(self) -> str:
+        return self.estimate.clock.unit
+
+
+def circles(bundle: Bundle, found: Sequence[Estimate], label: str = "") -> list[Circle]:
+    """Every estimate of `found` with its samples out of `bundle`."""
+    samples = bundle.samples
+    measured = np.flatnonzero(samples.kind == 0)
+    order = measured[np.lexsort((samples.run[measured], samples.row[measured]))]
+    ends = np.searchsorted(samples.row[order], np.arange(len(bundle.identity.rows) + 1))
+    rows = [order[start:stop] for start, stop in pairwise(ends)]
+    none = np.zeros(0, np.intp)
+    result = []
+    for e in found:
+        passes = _passes_row(bundle.identity.rows, e)
+        tests = _tests(samples, rows[e.row], e)
+        result.append(Circle(e, tests, _tests(samples, none if passes is None else rows[passes], None), label))
+    return result
+
+
+def _passes_row(rows: Sequence[Row], e: Estimate) -> int | None:
+    """The row of passes that belongs to the estimate's own row: where a method has several rows, the one as far on."""
+    here = _like(rows, rows[e.row], e.method).index(e.row)
+    return next(iter(_like(rows, rows[e.row], "passes")[here : here + 1]), None)
+
+
+def _like(rows: Sequence[Row], one: Row, method: str) -> list[int]:
+    wanted = (one.contract.key, one.configuration, one.clock.name, method)
+    return [i for i, r in enumerate(rows) if (r.contract.key, r.configuration, r.clock.name, r.method) == wanted]
+
+
+def _tests(samples: Samples, rows: NDArray[np.intp], e: Estimate | None) -> Tests:
+    """The samples at `rows`; without an estimate nothing is subtracted."""
+    value, turns, good = samples.value[rows], samples.turns[rows], samples.tags[rows] == 0
+    subtracted = 0.0
+    if e is not None and e.tails is not None:
+        subtracted = e.tails.overhead.value
+    elif e is not None and e.fixed_cost is not None and np.all(e.fixed_cost.c < value[good]):
+        subtracted = e.fixed_cost.c
+    return Tests(samples.run[rows], samples.test[rows], turns, value, (value - subtracted) / turns, good)
+
+
+def names(found: Sequence[Estimate]) -> list[str]:
+    """One name an estimate, all different: the key, then what tells its configuration or clock from its namesakes'.
+
+    `fifo.put` stays `fifo.put`; two configurations of it become `fifo.put/mcs=off` and `fifo.put/mcs=on`, two rows
+    that nothing tells apart `fifo.put/1` and `fifo.put/2`.
+    """
+    keys = Counter(e.contract.key for e in found)
+    told = [e.contract.key + (_difference(e, found) if keys[e.contract.key] > 1 else "") for e in found]
+    again, seen = Counter(told), Counter[str]()
+    for place, name in enumerate(told):
+        if again[name] > 1:
+            seen[name] += 1
+            told[place] = f"{name}/{seen[name]}"
+    return told
+
+
+def _difference(e: Estimate, found: Sequence[Estimate]) -> str:
+    namesakes = [other for other in found if other.contract.key == e.contract.key]
+    options = sorted({option for other in namesakes for option in other.configuration})
+    telling = [o for o in options if len({other.configuration.get(o) for other in namesakes}) > 1]
+    parts = [f"{option}={e.configuration.get(option, 'unset')}" for option in telling]
+    if len({other.clock.name for other in namesakes}) > 1:
+        parts.append(f"clock={e.clock.name}")
+    if len({other.method for other in namesakes}) > 1:
+        parts.append(f"method={e.method}")
+    return "".join(f"/{part}" for part in parts)

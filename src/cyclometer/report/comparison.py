@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A comparison as a terminal table, as JSON, and as Markdown for a pull request."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cyclometer.compare.pairing import Circle
+from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding, gate_code
+from cyclometer.estimate import digits
+from cyclometer.estimate.levels import LevelsEstimate
+from cyclometer.estimate.summary import ASSUMPTION
+from cyclometer.report.table import finite
+
+_PAPER = 200  # columns where there is no terminal to ask
+_WIDE = 150  # columns from which latencies and reasons stand in the table
+_REFUSED = ("failed", "invalid", "not comparable")  # verdicts that mean nothing without their reason
+_MARKDOWN_ROWS = 25
+_MOST_DIFFERENCES = 12
+_TENTH, _FINEST = 0.0099, 0.0005  # half-widths that tell a change to a tenth and to a hundredth of a percent
+_STYLES = {"regressed": "bold red", "improved": "green", "failed": "red", "invalid": "red", "undecided": "yellow"}
+_QUIET = ("equivalent", "undecided")  # verdicts that the Markdown only counts
+
+
+def show(comparison: Comparison) -> None:
+    """Prints every row, what differs around them, and the sentence, on standard output."""
+    console = paper()
+    found = [finding for verdict in VERDICTS for finding in comparison.of(verdict)]
+    wide = console.width >= _WIDE
+    if found:
+        console.print(table(found, telling_options(comparison.findings), wide))
+    refused = [] if wide else [f"{f.key}: {f.reason}" for f in found if f.verdict in _REFUSED]
+    for line in refused + notes(comparison, found):
+        console.print(Text(plain(line), style="dim"), soft_wrap=True)
+    console.print(Text(sentence(comparison), style="bold"), soft_wrap=True)
+
+
+def paper() -> Console:
+    """The terminal, or where there is none a page that is wide enough for every column."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _PAPER
+    return console
+
+
+def table(found: Sequence[Finding], telling: Iterable[str], wide: bool = True) -> Table:
+    """One line per finding, named with the `telling` options; without latencies and reasons unless `wide`."""
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for name, justify, narrow in _COLUMNS:
+        if wide or narrow:
+            result.add_column(name, justify=justify, no_wrap=wide and name != "reason", overflow="fold")
+    for f in found:
+        cells = (
+            label(f, telling), *latencies(f), f.unit, change(f), interval(f), typical(f), f.verdict,
+            f"{f.reason}{'; ' if f.disagreement else ''}{f.disagreement}",
+        )  # fmt: skip
+        chosen = [cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=True) if wide or narrow]
+        result.add_row(*(Text(plain(cell)) for cell in chosen), style=_STYLES.get(f.verdict))
+    return result
+
+
+# name, justified, shown on a narrow terminal
+_COLUMNS: tuple[tuple[str, Literal["left", "right"], bool], ...] = (
+    ("circle", "left", True), ("before", "right", False), ("after", "right", False), ("unit", "left", False),
+    ("change", "right", True), ("interval", "right", True), ("typical", "right", False), ("verdict", "left", True),
+    ("reason", "left", False),
+)  # fmt: skip
+
+
+def sentence(comparison: Comparison) -> str:
+    """The whole comparison in one sentence."""
+    counts = comparison.counts()
+    if not counts:
+        return "Neither side has a circle."
+    parts = [f"{count} {verdict}" for verdict, count in counts.items()]
+    worst = next(iter(comparison.of("regressed")), None)
+    if worst is not None:
+        parts[0] += f" (most: {plain(worst.key)} {change(worst)})"
+    o = comparison.options
+    rows = len(comparison.findings)
+    bounds = f"margin {_percent(o.margin)}, false discovery rate {_percent(o.fdr)}"
+    return f"Of {rows} row{'s' if rows != 1 else ''}: {', '.join(parts)}; {bounds}."
+
+
+def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
+    """What the reader of these rows must know besides."""
+    lines = [f"{name} was {x or 'unknown'}, is {y or 'unknown'}" for name, x, y in differences(comparison)]
+    if len(lines) > _MOST_DIFFERENCES:
+        left = len(lines) - _MOST_DIFFERENCES
+        lines[_MOST_DIFFERENCES:] = [f"and {left} more differences of the environment (--json lists them)"]
+    if any(c is not None and c.estimate.assumption for f in found for c in (f.pair.before, f.pair.after)):
+        lines.append(f"intervals of printed figures take for granted: {ASSUMPTION}")
+    if any(finding.scope == "these runs" for finding in found):
+        lines.append(
+            "intervals from one run of a side speak about these runs: their spread is not that of the next run"
+        )
+    if any(finding.disagreement for finding in found):
+        lines.append("where typical moved otherwise than quiet, the regimes of the machine changed, too")
+    for name, side in zip(("before", "after"), comparison.sides, strict=True):
+        kinds = Counter(problem.kind for problem in side.problems)
+        if kinds:
+            listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+            lines.append(f"{name} has problems of its own: {listed} (--json lists them)")
+    return lines
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    """{"rows": [...], "summary": {...}}; numbers that do not exist are null."""
+    return {
+        "rows": [_row_json(finding) for finding in comparison.findings],
+        "summary": {
+            "sentence": sentence(comparison),
+            "counts": comparison.counts(),
+            "gate_exit_code": gate_code(comparison),
+            "margin": comparison.options.margin,
+            "fdr": comparison.options.fdr,
+            "layout_floor": comparison.options.layout_floor,
+            "differences": [{"name": n, "before": x, "after": y} for n, x, y in differences(comparison)],
+            "problems": {
+                name: [{"kind": p.kind, "where": p.where, "what": p.what} for p in side.problems]
+                for name, side in zip(("before", "after"), comparison.sides, strict=True)
+            },
+        },
+    }
+
+
+def _row_json(f: Finding) -> dict[str, Any]:
+    either = f.pair.before or f.pair.after
+    assert either is not None
+    return {
+        "key": f.key,
+        "before": _value_json(f.before),
+        "after": _value_json(f.after),
+        "unit": f.unit,
+        "change": f.change,
+        "interval": None if f.interval is None else finite([f.interval.low, f.interval.high]),
+        "verdict": f.verdict,
+        "reason": f.reason,
+        "title": either.estimate.contract.title,
+        "configuration": [_configuration(f.pair.before), _configuration(f.pair.after)],
+        "method": either.estimate.method,
+        "better": either.estimate.better,
+        "runs": [_runs(f.pair.before), _runs(f.pair.after)],
+        "scope": f.scope,
+        "p": f.p,
+        "minimum_detectable": _number(f.minimum_detectable),
+        "more_runs": f.more_runs,
+        "typical_change": f.typical_change,
+        "disagreement": f.disagreement,
+        "assumption": next((c.estimate.assumption for c in (f.pair.before, f.pair.after) if c), ""),
+    }
+
+
+def markdown(comparison: Comparison) -> str:
+    """The sentence, and a table of at most _MARKDOWN_ROWS rows that are neither equivalent nor undecided."""
+    found = [f for verdict in VERDICTS if verdict not in _QUIET for f in comparison.of(verdict)]
+    lines = [f"**{inert(sentence(comparison))}**", ""]
+    telling = telling_options(comparison.findings)
+    if found:
+        lines += ["| circle | before | after | unit | change | verdict |", "|---|--:|--:|---|--:|---|"]
+        for f in found[:_MARKDOWN_ROWS]:
+            cells = (f"`{inert(label(f, telling))}`", *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
+            lines.append("| " + " | ".join(cells) + " |")
+        if len(found) > _MARKDOWN_ROWS:
+            lines.append(f"\nand {len(found) - _MARKDOWN_ROWS} more such rows.")
+        lines.append("")
+    lines += [f"- {inert(line)}" for line in notes(comparison, found)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def telling_options(findings: Iterable[Finding]) -> frozenset[str]:
+    """Options of the configuration that tell rows of one key apart."""
+    values: dict[tuple[str, str], set[str]] = {}
+    for f in findings:
+        either = f.pair.before or f.pair.after
+        for name, value in _configuration(either).items():
+            values.setdefault((f.key, name), set()).add(value)
+    return frozenset(name for (_, name), seen in values.items() if len(seen) > 1)
+
+
+def label(f: Finding, telling: Iterable[str]) -> str:
+    """The key, and of the configuration what tells it apart."""
+    options = _configuration(f.pair.before or f.pair.after)
+    named = ", ".join(f"{name}={options[name]}" for name in sorted(telling) if name in options)
+    return f"{f.key} [{named}]" if named else f.key
+
+
+def latencies(f: Finding) -> tuple[str, str]:
+    """Before and after as printed, in the unit of the finding."""
+    before, after = ("" if side is None else latency(side) for side in (f.before, f.after))
+    return before, after
+
+
+def latency(level: LevelsEstimate) -> str:
+    """A latency with the digits its interval supports, or five where it has none."""
+    half_width = level.interval.half_width
+    return digits.rounded(level.value, half_width) if math.isfinite(half_width) else f"{level.value:.5g}"
+
+
+def change(f: Finding) -> str:
+    """The change in percent of before, with the digits its interval supports; empty where there is none."""
+    return "" if f.change is None else signed(f.change, f.interval.half_width if f.interval else 0.0)
+
+
+def interval(f: Finding) -> str:
+    """The interval of the change; empty where it is none or a point."""
+    if f.interval is None or not f.interval.half_width:
+        return ""
+    ends = [signed(end, f.interval.half_width).removesuffix(" %") for end in (f.interval.low, f.interval.high)]
+    return f"{ends[0]} to {ends[1]} %"
+
+
+def typical(f: Finding) -> str:
+    """The change of the typical latency, which the verdict does not rest on; empty where it is that of quiet."""
+    if f.typical_change is None or f.typical_change == f.change:
+        return ""
+    return signed(f.typical_change, f.interval.half_width if f.interval else 0.0)
+
+
+def signed(fraction: float, half_width: float = 0.0) -> str:
+    """A change as people read it, e.g. "+3.2 %", with the digits its half-width supports; 0 stands for no interval."""
+    if not math.isfinite(fraction):
+        return str(fraction)
+    supported = half_width if half_width > 0.1 else min(half_width, _TENTH)
+    text = digits.percent(fraction, supported or min(_FINEST, abs(fraction) / 10 or _FINEST))
+    return text.lstrip("-") if not text.strip("-0. %") else "+" * (fraction > 0) + text
+
+
+def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
+    """(name, before, after) of what the bundles state differently about machine and build."""
+    before, after = (side.environment or {} for side in comparison.sides)
+    names = sorted({*before, *after})
+    return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n, "") != after.get(n, "")]
+
+
+def plain(text: str) -> str:
+    """Text of a foreign file without characters that would steer a terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def inert(text: str) -> str:
+    """Foreign text that is inert in a Markdown table."""
+    for mark, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "&#124;"), ("`", "'"), ("@", "&#64;")):
+        text = text.replace(mark, entity)
+    return plain(text)
+
+
+def _verdict_cell(f: Finding) -> str:
+    told = f.reason if f.verdict not in ("regressed", "improved") else f.disagreement
+    text = inert(f.verdict + (f": {told}" if told else ""))
+    return f"**{text}**" if f.verdict == "regressed" else text
+
+
+def _with_interval(f: Finding) -> str:
+    return f"{change(f)} ({interval(f)})" if interval(f) else change(f)
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:g} %"
+
+
+def _value_json(level: LevelsEstimate | None) -> float | None:
+    return None if level is None else _number(level.value)
+
+
+def _number(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _configuration(circle: Circle | None) -> dict[str, str]:
+    return {} if circle is None else circle.estimate.configuration
+
+
+def _runs(circle: Circle | None) -> int:
+    return 0 if circle is None else len(circle.estimate.runs)

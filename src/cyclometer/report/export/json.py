@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Our own JSON: everything an estimate says, with its contract and its runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from cyclometer.estimate.regimes import Regime
+from cyclometer.estimate.rows import Estimate
+from cyclometer.report import table
+from cyclometer.report.export.request import Request
+
+
+def export(request: Request) -> str:
+    """Every estimate with its contract and its runs, as `show --json` and more."""
+    identity = request.bundle.identity
+    content = {
+        "bundle": request.bundle.digest,
+        "title": identity.title,
+        "target": identity.target,
+        "created": identity.created,
+        "tool": identity.tool,
+        "environment": identity.environment,
+        "rows": [_row(name, e) for name, e in zip(request.names, request.estimates, strict=True)],
+        "problems": [msgspec.to_builtins(problem) for problem in identity.problems],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _row(name: str, e: Estimate) -> dict[str, Any]:
+    runs = [{"run": r.run, "quiet": _regime(r.quiet), "typical": _regime(r.typical)} for r in e.runs]
+    return table.row_json(e) | {
+        "name": name,
+        "clock": msgspec.to_builtins(e.clock),
+        "better": e.better,
+        "contract": msgspec.to_builtins(e.contract),
+        "per_run": runs,
+    }
+
+
+def _regime(regime: Regime) -> dict[str, Any]:
+    ends = table.finite([regime.interval.low, regime.interval.high])
+    return {"estimate": regime.value, "interval": ends, "tests": regime.tests, "share": regime.share}

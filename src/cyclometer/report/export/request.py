@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What an exporter is asked for, and the exporters there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.errors import NothingMeasured, UsageError
+from cyclometer.estimate.levels import LevelsEstimate
+from cyclometer.estimate.rows import Estimate, estimates
+from cyclometer.report.circle import names
+
+GROUP = "cyclometer.exporters"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A bundle, the estimates of it that were chosen with a name for each, and what only some formats ask for."""
+
+    bundle: Bundle
+    estimates: tuple[Estimate, ...]
+    names: tuple[str, ...]
+    run: int | None = None  # kbench: this run; None the first
+    samples: bool = False  # csv: raw samples instead of estimates
+    chart: str = "samples"  # svg, png: which chart, by its name in chart.registry
+
+    def latencies(self) -> Iterator[tuple[str, Estimate, LevelsEstimate]]:
+        """The estimates that may be handed on as results: valid ones. Raises NothingMeasured where there are none."""
+        found = [(n, e, e.quiet) for n, e in zip(self.names, self.estimates, strict=True) if e.valid and e.quiet]
+        if not found:
+            raise NothingMeasured("no circle of the bundle has a valid latency to export; `cyclometer show` says why")
+        return iter(found)
+
+    def only_one(self, format_name: str) -> Estimate:
+        """The single estimate of a format that holds one circle. Raises UsageError where there are more."""
+        if len(self.estimates) != 1:
+            raise UsageError(
+                f"{format_name} holds one circle and {len(self.estimates)} are chosen; "
+                f"name one with --circle (and --where OPTION=VALUE), such as {self.names[0]}"
+            )
+        return self.estimates[0]
+
+
+Exporter = Callable[[Request], str | bytes]
+
+
+def make(bundle: Bundle, keys: tuple[str, ...] = (), where: dict[str, str] | None = None) -> Request:
+    """A request for the circles `keys` (all when empty) in configurations that have every option of `where`.
+
+    Raises UsageError where a key or an option is not in the bundle.
+    """
+    everything = estimates(bundle)
+    if not everything:
+        raise NothingMeasured("the bundle holds no circle to export; measure again or name another bundle")
+    for key in keys:
+        if key not in {e.contract.key for e in everything}:
+            raise UsageError(f"the bundle has no circle {key!r}; `cyclometer show` lists those it has")
+    options = (where or {}).items()
+    chosen = [e for e in everything if not keys or e.contract.key in keys]
+    chosen = [e for e in chosen if options <= e.configuration.items()]
+    if not chosen:
+        asked = ", ".join(f"{name}={value}" for name, value in options)
+        raise UsageError(f"the bundle has no circle with {asked}; `cyclometer show --json` lists the configurations")
+    return Request(bundle, tuple(chosen), tuple(names(chosen)))
+
+
+def exporters() -> dict[str, str]:
+    """Every installed exporter's name and where it is, without importing one."""
+    return {entry.name: entry.value for entry in sorted(entry_points(group=GROUP))}
+
+
+def exporter(name: str) -> Exporter:
+    """The exporter called `name`. Raises UsageError where none is installed."""
+    found = [entry for entry in entry_points(group=GROUP) if entry.name == name]
+    if not found:
+        raise UsageError(f"there is no format {name!r}; there are {', '.join(exporters())}")
+    loaded: Exporter = found[0].load()
+    return loaded

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a report is about: bundles side by side, and an entry for every circle that any of them has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.compare import verdicts
+from cyclometer.compare.pairing import Side, side
+from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding
+from cyclometer.estimate.rows import Estimate
+from cyclometer.lint import Finding as Remark
+from cyclometer.lint import check
+from cyclometer.report import circle
+from cyclometer.report.circle import Circle
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One circle: in every bundle (None where that bundle has none), and what each later bundle changed.
+
+    `findings` has one member a bundle after the first; None where neither of the two has the circle.
+    """
+
+    name: str
+    anchor: str
+    circles: tuple[Circle | None, ...]
+    findings: tuple[Finding | None, ...] = ()
+
+    @property
+    def present(self) -> list[Circle]:
+        return [c for c in self.circles if c is not None]
+
+    @property
+    def estimate(self) -> Estimate:
+        """Of the first bundle that has the circle."""
+        return self.present[0].estimate
+
+    @property
+    def verdict(self) -> str:
+        """The first finding's in the order of what must be seen first; with one bundle `valid` or `invalid`."""
+        found = [f.verdict for f in self.findings if f is not None]
+        return min(found, key=VERDICTS.index) if found else "valid" if self.estimate.valid else "invalid"
+
+    @property
+    def change(self) -> float | None:
+        """The largest change by size."""
+        return max((f.change for f in self.findings if f is not None and f.change is not None), key=abs, default=None)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Bundles with their labels, entries in the order of the overview, one comparison a bundle after the first, and
+    what lint says of each bundle.
+    """
+
+    bundles: tuple[Bundle, ...]
+    labels: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    comparisons: tuple[Comparison, ...]
+    remarks: tuple[tuple[Remark, ...], ...]
+
+    def remarks_on(self, entry: Entry) -> list[Remark]:
+        """What lint says of one circle, in any bundle, each sentence once."""
+        key = entry.estimate.contract.key
+        found = [
+            finding
+            for bundle, findings in zip(self.bundles, self.remarks, strict=True)
+            for finding in findings
+            if any(bundle.identity.rows[row].contract.key == key for row in finding.rows)
+        ]
+        return list({finding.what: finding for finding in found}.values())
+
+
+def subject(bundles: Sequence[Bundle], labels: Sequence[str]) -> Subject:
+    """Lines bundles up by their circles; the first is what the others are compared with."""
+    sides = [side([bundle], course=True) for bundle in bundles]
+    drawn = [
+        _by_estimate(bundle, one, label if len(bundles) > 1 else "")
+        for bundle, one, label in zip(bundles, sides, labels, strict=True)
+    ]
+    comparisons = tuple(verdicts.compare(sides[0], other) for other in sides[1:])
+    raw = _aligned(sides[0], comparisons, drawn)
+    names = circle.names([next(c for c in circles if c is not None).estimate for circles, _ in raw])
+    entries = [Entry(name, _anchor(i, name), *each) for i, (name, each) in enumerate(zip(names, raw, strict=True))]
+    remarks = tuple(tuple(check(bundle)) for bundle in bundles)
+    return Subject(tuple(bundles), tuple(labels), tuple(sorted(entries, key=_effect)), comparisons, remarks)
+
+
+def _by_estimate(bundle: Bundle, one: Side, label: str) -> dict[int, Circle]:
+    """The circles of a side with their samples, by the identity of their estimate."""
+    found = [c.estimate for c in one.circles]
+    return {id(c.estimate): c for c in circle.circles(bundle, found, label)}
+
+
+_Raw = tuple[tuple[Circle | None, ...], tuple[Finding | None, ...]]
+
+
+def _aligned(first: Side, comparisons: Sequence[Comparison], drawn: Sequence[dict[int, Circle]]) -> list[_Raw]:
+    """For every circle of the first side, then for what others add, its circles and findings in bundle order."""
+    answers = [{id(f.pair.before.estimate): f for f in c.findings if f.pair.before is not None} for c in comparisons]
+    raw: list[_Raw] = []
+    for one in first.circles:
+        findings = tuple(found.get(id(one.estimate)) for found in answers)
+        after = (_after(f, where) for f, where in zip(findings, drawn[1:], strict=True))
+        raw.append(((drawn[0][id(one.estimate)], *after), findings))
+    for place, comparison in enumerate(comparisons):
+        added = [f for f in comparison.findings if f.pair.before is None]
+        raw += [_alone(f, place, drawn[place + 1], len(drawn)) for f in added]
+    return raw
+
+
+def _after(finding: Finding | None, where: dict[int, Circle]) -> Circle | None:
+    return None if finding is None or finding.pair.after is None else where[id(finding.pair.after.estimate)]
+
+
+def _alone(finding: Finding, place: int, where: dict[int, Circle], bundles: int) -> _Raw:
+    """A circle that the bundle after `place` adds."""
+    circles: list[Circle | None] = [None] * bundles
+    circles[place + 1] = _after(finding, where)
+    findings: list[Finding | None] = [None] * (bundles - 1)
+    findings[place] = finding
+    return tuple(circles), tuple(findings)
+
+
+def _effect(entry: Entry) -> tuple[int, float]:
+    """Verdicts that must be seen first, then the largest change; with one bundle valid ones by latency, then others."""
+    if any(entry.findings):
+        return VERDICTS.index(entry.verdict), -abs(entry.change or 0.0)
+    quiet = entry.estimate.quiet
+    return int(not entry.estimate.valid), entry.estimate.ns or (quiet.value if quiet else 0.0)
+
+
+def _anchor(place: int, name: str) -> str:
+    """An identifier: the place makes it the only one, the name makes it readable."""
+    return f"c{place}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')[:80]}"

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A matrix of configurations as a terminal table, as JSON, and as Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from cyclometer.compare.matrix import Matrix, Mean, Row
+from cyclometer.report.comparison import inert, latency, paper, plain
+
+_MARKDOWN_ROWS = 25
+
+
+def show(matrix: Matrix) -> None:
+    """Prints rows, then the mean of every class, on standard output."""
+    console = paper()
+    console.print(_table("circle", matrix, [(row.contract.key, row_cells(row)) for row in matrix.rows]))
+    means = [(name, mean_cells(means)) for name, means in matrix.means.items()]
+    console.print(_table("geometric mean", matrix, means))
+    console.print(Text(sentence(matrix), style="bold"), soft_wrap=True)
+
+
+def _table(title: str, matrix: Matrix, rows: list[tuple[str, list[str]]]) -> Table:
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    result.add_column(title, overflow="fold")
+    for name in matrix.columns:
+        result.add_column(Text(plain(name)), justify="right")
+    for name, cells in rows:
+        result.add_row(*(Text(plain(cell)) for cell in (name, *cells)))
+    return result
+
+
+def row_cells(row: Row) -> list[str]:
+    """A latency a column, with its ratio to the first column, or the word for why there is none."""
+    cells = []
+    for circle, finding in zip(row.cells, row.findings, strict=True):
+        if circle is None:
+            cells.append("-")
+        elif circle.estimate.quiet is None or not circle.estimate.valid:
+            cells.append("failed" if circle.estimate.failed else "invalid")
+        else:
+            ratio = f" x{1 + finding.change:.2f}" if finding is not None and finding.change is not None else ""
+            cells.append(latency(circle.estimate.quiet) + (ratio or f" {row.unit}"))
+    return cells
+
+
+def mean_cells(means: tuple[Mean, ...]) -> list[str]:
+    """The ratio and how many rows it is the mean of; 1 for the reference itself."""
+    of_others = [f"x{m.ratio:.2f} ({m.rows})" if m.ratio is not None else "-" for m in means[1:]]
+    return ["1", *of_others]
+
+
+def sentence(matrix: Matrix) -> str:
+    """What was laid side by side, in one sentence."""
+    common = sum(all(cell is not None for cell in row.cells) for row in matrix.rows)
+    return (
+        f"{len(matrix.rows)} rows in {len(matrix.columns)} configurations, {common} of them in all; ratios are to "
+        f"{plain(matrix.columns[0])}, means in parentheses name their rows."
+    )
+
+
+def as_json(matrix: Matrix) -> dict[str, Any]:
+    """{"columns", "rows", "means", "summary"}; a cell is null where a column has no such circle."""
+    return {
+        "columns": list(matrix.columns),
+        "rows": [
+            {
+                "key": row.contract.key,
+                "unit": row.unit,
+                "cells": [_cell_json(row, column) for column in range(len(matrix.columns))],
+            }
+            for row in matrix.rows
+        ],
+        "means": [
+            {"class": name, "columns": [{"ratio": m.ratio, "rows": m.rows} for m in means]}
+            for name, means in matrix.means.items()
+        ],
+        "summary": sentence(matrix),
+    }
+
+
+def _cell_json(row: Row, column: int) -> dict[str, Any] | None:
+    circle, finding = row.cells[column], row.findings[column]
+    if circle is None:
+        return None
+    e = circle.estimate
+    return {
+        "value": e.quiet and e.quiet.value,
+        "valid": e.valid,
+        "reason": finding.reason if finding else e.reason,
+        "change": finding and finding.change,
+        "verdict": finding and finding.verdict,
+    }
+
+
+def markdown(matrix: Matrix) -> str:
+    """The means, and the rows that cost the most, at most _MARKDOWN_ROWS of them."""
+    by_cost = sorted(matrix.rows, key=lambda row: -max((abs(f.change or 0) for f in row.findings if f), default=0))
+    head = ["|" + "|".join(["", *(f" {inert(name)} " for name in matrix.columns)]) + "|"]
+    head.append("|---|" + "--:|" * len(matrix.columns))
+    means = [_line(f"geometric mean, {name}", mean_cells(m)) for name, m in matrix.means.items()]
+    rows = [_line(row.contract.key, row_cells(row)) for row in by_cost[:_MARKDOWN_ROWS]]
+    left = len(matrix.rows) - len(rows)
+    more = [f"\nand {left} more rows."] if left > 0 else []
+    return "\n".join([f"**{inert(sentence(matrix))}**", "", *head, *means, *rows, *more]) + "\n"
+
+
+def _line(name: str, cells: list[str]) -> str:
+    return "| " + " | ".join(inert(cell) for cell in (name, *cells)) + " |"

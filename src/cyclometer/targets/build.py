@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compiles the C sources this package carries, for the machine at hand, once per content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from cyclometer.errors import MeasurementFailed, NotComparable
+
+CFLAGS = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-pthread")
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def sources() -> Path:
+    """The folder that holds core/ and linux/: inside an installed wheel, or the repository."""
+    carried = _PACKAGE / "_sources"
+    return carried if carried.is_dir() else _PACKAGE.parent.parent
+
+
+def cache() -> Path:
+    """Where compiled harnesses are kept, shared by all checkouts of a user."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "cyclometer"
+
+
+def compiler() -> str:
+    """The C compiler: $CC, else cc, gcc or clang. Raises NotComparable where there is none."""
+    wanted = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
+    for name in wanted:
+        if path := shutil.which(name):
+            return path
+    raise NotComparable(f"no C compiler found (looked for {', '.join(wanted)}); install gcc or clang")
+
+
+def harness(extra_flags: Sequence[str] = ()) -> Path:
+    """The Linux harness, compiled if its sources, flags or compiler are new. Raises MeasurementFailed."""
+    root, cc = sources(), compiler()
+    parts = [*root.glob("core/*.[cSh]"), *root.glob("linux/*.[ch]"), *root.glob("linux/circles/*.[ch]")]
+    parts.sort()
+    flags = (*CFLAGS, *extra_flags)
+    target = cache() / content(root, parts, (_version(cc), *flags)) / "cyclometer-linux"
+    if not target.exists():
+        compile_into(target, cc, flags, [p for p in parts if p.suffix in (".c", ".S")])
+    return target
+
+
+def compile_into(target: Path, cc: str, flags: Sequence[str], units: Sequence[Path]) -> None:
+    """Compiles `units` into `target`, which appears whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        draft = Path(folder) / target.name
+        command = [cc, *flags, *map(str, units), "-o", str(draft)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
+            raise MeasurementFailed(f"{cc} cannot build the harness: {first}")
+        draft.rename(target)
+
+
+def cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def content(root: Path, parts: Sequence[Path], words: Sequence[str]) -> str:
+    """A name for what is compiled: a hash over `words` and the names and bytes of `parts`."""
+    total = hashlib.sha256("\0".join(words).encode())
+    for part in parts:
+        total.update(part.relative_to(root).as_posix().encode() + b"\0" + part.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def _version(cc: str) -> str:
+    return subprocess.run([cc, "--version"], capture_output=True, text=True, check=False).stdout

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What every target takes and gives: the request, progress between visits, and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.errors import UsageError
+from cyclometer.record.schema import Flow
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for; None where nothing was said. A target refuses what it has no use for."""
+
+    only: tuple[str, ...] = ("*",)
+    runs: int | None = None
+    quick: bool = False
+    method: str | None = None
+    budget_s: float | None = None
+    cpu: int | None = None
+    clock: str | None = None
+    seed: int | None = None
+    watchdog_s: int | None = None
+    config: Mapping[str, str] = field(default_factory=dict)
+    flow: Flow | None = None
+    image: Path | None = None
+    machine: str | None = None
+
+    def refuse(self, target: str, *names: str) -> None:
+        """UsageError for the first of these options that was given to a target that cannot heed it."""
+        for name in names:
+            if getattr(self, name):
+                option = name.removesuffix("_s").replace("_", "-")
+                raise UsageError(f"target {target} has no use for --{option}; leave it out")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a display may show; called between visits only."""
+
+    visits: Callable[[int, int, str], None] = lambda *_: None  # visits done, of how many, the next one's name
+
+
+@dataclass
+class Measured:
+    """What a measurement yields: the bundle, not yet stored, and every run's console."""
+
+    bundle: Bundle
+    consoles: dict[str, bytes]
+    interrupted: bool = False

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs a machine that prints to its console, within bounds of time and size, and stops it for certain."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CONSOLE_MAX_BYTES = 256 << 20
+_CHUNK_BYTES = 1 << 16
+_END = b'{"kind":"end",'
+_TAIL_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A machine's console, and why it ended: a phrase that completes "the machine ..."."""
+
+    console: bytes
+    why: str
+    done: bool = False  # the `end` record came
+
+
+def read_console(command: Sequence[str], bound_s: float) -> Ended:
+    """Starts `command` and reads its output until the `end` record, its exit, `bound_s` or CONSOLE_MAX_BYTES.
+
+    The process is killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
+    """
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert process.stdout is not None
+    try:
+        return _read(process.stdout.fileno(), time.monotonic() + bound_s, bound_s)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def _read(file: int, deadline_s: float, bound_s: float) -> Ended:
+    console = bytearray()
+    ended_at: int | None = None
+    while True:
+        left_s = deadline_s - time.monotonic()
+        ready, _, _ = select.select([file], [], [], max(left_s, 0))
+        if not ready:
+            silent = "was silent" if not console else "had not finished"
+            return Ended(bytes(console), f"{silent} after {bound_s:g} s")
+        data = os.read(file, _CHUNK_BYTES)
+        if not data:
+            return Ended(bytes(console), "ended by itself")
+        before = len(console)
+        console += data
+        if ended_at is None and (found := console.find(_END, max(0, before - _TAIL_BYTES))) >= 0:
+            ended_at = found
+        if ended_at is not None and console.find(b"\n", ended_at) >= 0:
+            return Ended(bytes(console), "said that it was done", done=True)
+        if len(console) > CONSOLE_MAX_BYTES:
+            return Ended(bytes(console), f"printed more than {CONSOLE_MAX_BYTES >> 20} MiB")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tests are tagged by cause, and invalid means that nothing else explains a broken contract."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cyclometer.bundle import tags
+from cyclometer.bundle.model import MISSING, TAGS, Contract
+
+
+def tag(expect: dict[str, int], turns: int = 10, **counters: int) -> set[str]:
+    contract = Contract(key="a.b", expect=expect)
+    arrays = {name: np.array([value]) for name, value in counters.items()}
+    (bits,) = tags.tags(contract, np.array([turns]), arrays)
+    return {name for i, name in enumerate(TAGS) if bits >> i & 1}
+
+
+def test_an_exact_test_carries_no_tag() -> None:
+    assert tag({"switches": 2}, switches=20, cpu_switches=20, interrupts=0, steal_ns=0, migrations=0) == set()
+
+
+@pytest.mark.parametrize("switches", [19, 21, 0, 40])
+def test_a_wrong_count_without_a_disturbance_is_invalid(switches: int) -> None:
+    assert tag({"switches": 2}, switches=switches, cpu_switches=switches) == {"invalid"}
+
+
+def test_an_outsider_on_the_cpu_explains_a_wrong_count() -> None:
+    assert tag({"switches": 2}, switches=21, cpu_switches=22) == {"preempted"}
+
+
+@pytest.mark.parametrize(
+    ("counter", "cause"), [("interrupts", "interrupt"), ("steal_ns", "steal"), ("migrations", "migrated")]
+)
+@pytest.mark.parametrize("times", [1, 2, 8])
+def test_each_disturbance_has_its_own_tag(counter: str, cause: str, times: int) -> None:
+    assert tag({"switches": 0}, **{"switches": 0, counter: times}) == {cause}
+
+
+def test_a_counter_that_was_not_read_proves_nothing_and_breaks_nothing() -> None:
+    assert tag({"entries": 4, "switches": 2}, switches=20, entries=MISSING) == set()
+    assert tag({"entries": 4}) == set()
+
+
+def test_an_expected_interrupt_is_no_disturbance_and_a_further_one_is() -> None:
+    assert tag({"interrupts": 1}, interrupts=10) == set()
+    assert tag({"interrupts": 1}, interrupts=11) == {"interrupt"}
+
+
+def test_a_turn_that_idles_may_switch_to_the_idle_thread() -> None:
+    expect = {"switches": 1, "cpu_switches": 2}
+    assert tag(expect, switches=10, cpu_switches=20) == set()
+    assert tag(expect, switches=10, cpu_switches=21) == {"preempted"}
+
+
+def test_where_the_cpu_cannot_be_watched_an_unexpected_involuntary_switch_is_the_sign() -> None:
+    assert tag({"entries": 1}, involuntary=1) == {"preempted"}
+    assert tag({"switches": 2, "involuntary": 1}, switches=20, involuntary=10) == set()
+
+
+def test_no_test_is_tagged_for_its_value() -> None:
+    import inspect
+
+    assert "value" not in inspect.signature(tags.tags).parameters
+
+
+@pytest.mark.parametrize(
+    ("khz", "tags_"), [(0, set()), (10_000, set()), (400_000, {"frequency"}), (-400_000, {"frequency"})]
+)
+def test_a_step_of_the_governor_is_a_disturbance(khz: int, tags_: set[str]) -> None:
+    assert tag({"switches": 0}, switches=0, khz=khz) == tags_
+
+
+def test_only_a_preemption_as_long_as_the_kernels_pause_is_called_throttled() -> None:
+    preempted, quiet = 1 << TAGS.index("preempted"), 0
+    bits = tags.throttled(np.array([preempted, preempted, quiet], np.int32), np.array([49e6, 1e6, 60e6]), gap=50e6)
+    assert bits.tolist() == [preempted | 1 << TAGS.index("throttled"), preempted, quiet]

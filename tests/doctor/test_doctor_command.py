@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command on a made-up machine; this machine's own settings are never touched."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cyclometer.cli import doctor
+from cyclometer.doctor import observe as observing
+from cyclometer.doctor.checks import CHECKS
+from cyclometer.errors import UsageError
+
+ABILITIES = observing.Abilities(True, None, "", "", True, "cc 12", 40, 500)
+
+
+@pytest.fixture(autouse=True)
+def _machine(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "ROOT", root)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(observing, "probe", lambda _: ABILITIES)
+    monkeypatch.setattr(observing.time, "sleep", lambda _: None)
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(doctor.command, ["--cpu", "3", *arguments])
+
+
+def test_the_report_names_every_check_with_cost_and_change() -> None:
+    result = call()
+    assert result.exit_code == 0
+    assert all(name in result.output for name in CHECKS)
+    assert "from 800 to 4000 MHz" in result.output
+    assert "cyclometer doctor --tune" in result.output
+
+
+def test_json_holds_findings_and_facts() -> None:
+    answer = json.loads(call("--json").output)
+    assert answer["cpu"] == 3
+    assert [found["name"] for found in answer["findings"]] == list(CHECKS)
+    assert answer["environment"]["microcode"] == "0xf4"
+    assert answer["tuned"] == {}
+
+
+def test_a_bad_check_ends_with_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_compiler = dataclasses.replace(ABILITIES, compiler="")
+    monkeypatch.setattr(observing, "probe", lambda _: without_compiler)
+    assert call().exit_code == 4
+    assert call("--json").exit_code == 4
+
+
+def test_tune_then_restore(root: Path) -> None:
+    governor = root / "sys/devices/system/cpu/cpufreq/policy0/scaling_governor"
+    result = call("--tune")
+    assert result.exit_code == 0
+    assert "scaling_governor: powersave -> performance" in result.output
+    assert governor.read_text() == "performance\n"
+    assert "12 settings are tuned" in call().output
+    assert "nothing was changed" in call("--tune").output
+    result = CliRunner().invoke(doctor.command, ["--restore"])
+    assert result.exit_code == 0
+    assert "every setting is as it was" in result.output
+    assert governor.read_text() == "powersave\n"
+    assert CliRunner().invoke(doctor.command, ["--restore", "--json"]).output == '{\n  "changes": []\n}\n'
+
+
+def test_refused_settings_share_one_sentence_and_end_with_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cyclometer.doctor.tune.os.access", lambda *_: False)
+    result = call("--tune")
+    assert result.exit_code == 4
+    assert result.output.count("not changed (may not be written by this user)") == 1
+    assert "/proc/sys/kernel/nmi_watchdog" in result.output
+    assert "nothing was changed" in result.output
+
+
+def test_restore_takes_no_cpu() -> None:
+    assert isinstance(call("--restore").exception, UsageError)
+
+
+def test_help_shows_an_example() -> None:
+    assert "Example: cyclometer doctor --tune" in call("--help").output

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The real harness on the Linux these tests run on. Counts are asserted, and ratios within one run; never a time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cyclometer.bundle import store
+from cyclometer.bundle.model import Bundle, tag_bit
+from cyclometer.estimate.rows import estimates, picked
+from cyclometer.record.schema import Failed, Flow, Group
+from cyclometer.targets import build
+from cyclometer.targets.common import Progress, Request
+from cyclometer.targets.harness import Harness, Visit
+from cyclometer.targets.linux import LinuxTarget
+
+pytestmark = pytest.mark.e2e
+CLI = [sys.executable, "-m", "cyclometer"]
+
+
+@pytest.fixture(autouse=True)
+def _same_affinity():  # type: ignore[no-untyped-def]
+    """A measurement leaves its CPU; the next test starts from where this one did."""
+    before = os.sched_getaffinity(0)
+    yield
+    os.sched_setaffinity(0, before)
+
+
+@pytest.fixture(scope="module")
+def everything() -> Bundle:
+    """A short look at every circle: enough for contracts, not for figures."""
+    before = os.sched_getaffinity(0)
+    measured = LinuxTarget().measure(Request(runs=2, quick=True, budget_s=10, seed=1), {}, Progress())
+    os.sched_setaffinity(0, before)
+    return measured.bundle
+
+
+def test_there_are_at_least_sixty_circles_and_none_failed(everything: Bundle) -> None:
+    keys = {row.contract.key for row in everything.identity.rows}
+    assert len(keys) >= 60
+    assert [p for p in everything.identity.problems if p.kind in ("failed", "damaged")] == []
+
+
+def test_every_contract_is_proven_by_every_undisturbed_test(everything: Bundle) -> None:
+    broken = {e.contract.key: e.reason for e in estimates(everything) if e.set_aside.get("invalid")}
+    assert broken == {}
+
+
+def test_system_calls_were_counted_where_tracing_is_to_be_had(everything: Bundle) -> None:
+    if "entries" not in everything.samples.counters:
+        unproven = {name for e in estimates(everything) for name in e.unproven}
+        assert "entries" in unproven  # said, not hidden
+        return
+    for index, row in enumerate(everything.identity.rows):
+        if row.method == "proof" and "entries" in row.contract.expect:
+            rows = picked(everything.samples, index, untagged=True)
+            expected = row.contract.expect["entries"] * everything.samples.turns[rows]
+            np.testing.assert_array_equal(everything.samples.counters["entries"][rows], expected, row.contract.key)
+
+
+def test_the_order_was_mixed_and_is_on_record(everything: Bundle) -> None:
+    order = everything.identity.plan["order"]
+    timed = [(visit["run"], visit["circle"]) for visit in order]
+    assert {run for run, _ in timed} == {1, 2}
+    assert timed != sorted(timed)
+    assert everything.identity.plan["settings"]["seed"] == 1
+
+
+def test_the_rig_is_thin_beside_a_system_call(everything: Bundle) -> None:
+    found = {e.contract.key: e.quiet.value for e in estimates(everything) if e.quiet}
+    assert found["floor.empty"] < 0.2 * found["syscall.null"]
+
+
+def fixture_harness() -> Path:
+    return build.harness(["-DCYC_FIXTURES"])
+
+
+def test_a_contract_that_lies_is_caught() -> None:
+    from cyclometer.bundle.assemble import Assembler
+
+    runner = Harness(fixture_harness(), 1, [], watchdog_s=10)
+    assembler = Assembler("linux", {})
+    for _ in range(5):
+        assembler.add(1, runner.visit(Visit(1, "fixture.wrong_contract", "accumulated", Flow(20, 0, 1, 20))))
+    assembler.add(1, runner.finish())
+    bundle = assembler.bundle()
+    assert np.count_nonzero(bundle.samples.tags & tag_bit("invalid")) > len(bundle.samples) / 2
+    (estimate,) = estimates(bundle)
+    assert not estimate.valid
+    assert "contract broken" in estimate.reason
+
+
+@pytest.mark.parametrize("circle", ["fixture.hangs", "fixture.spins", "fixture.dies"])
+def test_a_circle_that_hangs_or_dies_is_reported_and_the_others_go_on(circle: str) -> None:
+    runner = Harness(fixture_harness(), 1, [], watchdog_s=1)
+    bad = runner.visit(Visit(1, circle, "accumulated", Flow(1, 0, 1, 1)))
+    good = runner.visit(Visit(1, "syscall.null", "accumulated", Flow(5, 0, 1, 3)))
+    runner.finish()
+    assert [type(r) for r in bad if isinstance(r, Failed | Group)] == [Failed]
+    assert any(isinstance(r, Group) for r in good)
+    assert runner.decoder.damage == []
+
+
+def _run_cli(tmp_path: Path) -> subprocess.Popen[bytes]:
+    options = ["run", "--only", "syscall.*", "--budget", "40s", "-o", str(tmp_path / "bundle")]
+    return subprocess.Popen([*CLI, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def _wait_for_timed_runs(process: subprocess.Popen[bytes]) -> list[int]:
+    """Pids of the supervising harnesses once all five runs have started."""
+    for _ in range(300):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+        if len(children) >= 5:
+            return [int(child) for child in children]
+        time.sleep(0.1)
+    raise AssertionError("the runs did not start")
+
+
+def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
+    process = _run_cli(tmp_path)
+    _wait_for_timed_runs(process)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 5
+    assert b"interrupted" in said
+    bundle = store.read(tmp_path / "bundle")
+    assert bundle.identity.plan["interrupted"]
+    assert len(bundle.samples) > 0
+
+
+def test_a_killed_harness_loses_only_what_it_had_not_measured(tmp_path: Path) -> None:
+    process = _run_cli(tmp_path)
+    victim = _wait_for_timed_runs(process)[-1]
+    time.sleep(1)
+    os.kill(victim, signal.SIGKILL)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    bundle = store.read(tmp_path / "bundle")
+    assert any("harness ended" in p.what for p in bundle.identity.problems)
+    assert any("without its `end`" in p.what for p in bundle.identity.problems)
+    assert len(set(bundle.samples.run.tolist())) >= 5
+
+
+def test_an_unknown_circle_and_an_unknown_clock_are_one_sentence(tmp_path: Path) -> None:
+    del tmp_path
+    done = subprocess.run([*CLI, "run", "--only", "no.such"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "cyclometer list" in done.stderr

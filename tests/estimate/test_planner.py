@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What precision costs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from cyclometer.estimate import planner
+from cyclometer.estimate.planner import Plan, Spread
+
+BOARD = Spread(between=4.0, within=900.0, run_s=20.0, test_s=0.01)
+
+
+def price(spread: Spread, runs: int, tests: int, level: float = 0.95) -> Plan:
+    t = float(stats.t.ppf((1 + level) / 2, runs - 1)) if runs > 1 else math.inf
+    half_width = t * math.sqrt((spread.between + spread.within / tests) / runs)
+    return Plan(runs, tests, half_width, runs * (spread.run_s + tests * spread.test_s))
+
+
+def by_enumeration(spread: Spread, half_width: float, level: float) -> Plan:
+    """The cheapest plan among all with at most 60 runs and 3000 tests."""
+    runs, tests = (grid.ravel() for grid in np.mgrid[3:61, 1:3001])
+    width = stats.t.ppf((1 + level) / 2, np.arange(2, 60))[runs - 3] * np.sqrt(
+        (spread.between + spread.within / tests) / runs
+    )
+    seconds = np.where(width <= half_width, runs * (spread.run_s + tests * spread.test_s), np.inf)
+    best = int(np.argmin(seconds))
+    return price(spread, int(runs[best]), int(tests[best]), level)
+
+
+@pytest.mark.parametrize(("half_width", "level"), [(1.0, 0.95), (2.5, 0.95), (0.7, 0.90)])
+def test_plan_is_the_cheapest_there_is(half_width: float, level: float) -> None:
+    plan = planner.for_half_width(BOARD, half_width, level)
+    best = by_enumeration(BOARD, half_width, level)
+    assert plan is not None
+    assert (plan.runs, plan.tests) == (best.runs, best.tests)
+    assert (plan.half_width, plan.seconds) == pytest.approx((best.half_width, best.seconds))
+
+
+def test_two_runs_where_two_are_allowed() -> None:
+    """Runs so dear that two are cheaper than three, in spite of t = 12.7."""
+    dear = Spread(between=1e-6, within=1.0, run_s=1000.0, test_s=0.001)
+    plan = planner.for_half_width(dear, 0.1, fewest_runs=2)
+    assert plan is not None
+    assert plan.runs == 2
+    assert (plan.half_width, plan.seconds) == pytest.approx(
+        (price(dear, 2, plan.tests).half_width, price(dear, 2, plan.tests).seconds)
+    )
+    assert price(dear, 2, plan.tests - 1).half_width > 0.1 >= plan.half_width
+
+
+def test_many_runs_approach_kalibera_and_jones() -> None:
+    plan = planner.for_half_width(BOARD, 0.2)
+    assert plan is not None
+    assert plan.tests == pytest.approx(math.sqrt(BOARD.run_s * BOARD.within / (BOARD.test_s * BOARD.between)), rel=0.02)
+
+
+def test_no_plan_where_runs_alone_do_not_suffice() -> None:
+    assert planner.for_half_width(BOARD, 1e-3) is None
+    edge = price(Spread(4.0, 0.0, 1, 1), planner.MOST_RUNS, 1).half_width
+    exact = planner.for_half_width(Spread(4.0, 1e-12, 1, 1), edge * 1.0001)
+    assert exact is not None
+    assert exact.runs == planner.MOST_RUNS
+    assert planner.for_half_width(Spread(4.0, 1e-12, 1, 1), edge * 0.9999) is None
+
+
+def test_exact_clock_takes_the_fewest_runs_of_one_test() -> None:
+    exact = Spread(0.0, 0.0, 1.0, 1.0)
+    assert planner.for_half_width(exact, 0.1) == Plan(3, 1, 0.0, 6.0)
+    assert planner.for_half_width(exact, 0.1, fewest_runs=5) == Plan(5, 1, 0.0, 10.0)
+    assert planner.for_half_width(exact, 0.1, fewest_runs=1) == Plan(2, 1, 0.0, 4.0)
+
+
+@pytest.mark.parametrize("half_width", [0.0, -1.0])
+def test_a_half_width_is_positive(half_width: float) -> None:
+    with pytest.raises(ValueError, match="positive"):
+        planner.for_half_width(BOARD, half_width)
+
+
+@pytest.mark.parametrize(("budget_s", "level"), [(300.0, 0.95), (1000.0, 0.95), (300.0, 0.9)])
+def test_budget_buys_the_most_precise_plan(budget_s: float, level: float) -> None:
+    plan = planner.for_budget(BOARD, budget_s, level)
+    options = [(runs, int((budget_s / runs - 20) / 0.01 + 1e-9)) for runs in range(3, 50)]
+    best = min((price(BOARD, r, n, level) for r, n in options if n >= 1), key=lambda p: p.half_width)
+    assert plan is not None
+    assert (plan.runs, plan.tests) == (best.runs, best.tests)
+    assert (plan.half_width, plan.seconds) == pytest.approx((best.half_width, best.seconds))
+    assert plan.seconds <= budget_s + 1e-6
+
+
+def test_budget_for_given_runs_gives_tests_a_run() -> None:
+    plan = planner.for_budget(BOARD, 110.0, runs=5)
+    assert plan is not None
+    assert (plan.runs, plan.tests) == (5, 200)
+    assert plan.seconds == pytest.approx(110)
+    assert planner.for_budget(BOARD, 100.05, runs=5) == planner.for_budget(BOARD, 100.09, runs=5)
+    one = planner.for_budget(BOARD, 30.0, runs=1)
+    assert one is not None
+    assert (one.tests, one.half_width) == (1000, math.inf)
+
+
+def test_budget_that_buys_nothing() -> None:
+    assert planner.for_budget(BOARD, 59.0) is None
+    assert planner.for_budget(BOARD, 99.0, runs=5) is None
+    smallest = planner.for_budget(BOARD, 3 * 20.01)
+    assert smallest is not None
+    assert (smallest.runs, smallest.tests) == (3, 1)
+
+
+@given(st.floats(0.01, 100), st.floats(0.01, 1e4), st.floats(0.001, 100), st.floats(1e-4, 1))
+def test_a_plan_keeps_its_promise(between: float, within: float, run_s: float, test_s: float) -> None:
+    spread = Spread(between, within, run_s, test_s)
+    wanted = 0.8 * math.sqrt(between)
+    plan = planner.for_half_width(spread, wanted)
+    assert plan is not None
+    assert plan.half_width <= wanted * (1 + 1e-9)
+    assert plan.half_width == pytest.approx(price(spread, plan.runs, plan.tests).half_width)
+    richer = planner.for_budget(spread, 1.5 * plan.seconds)
+    assert richer is not None
+    assert richer.half_width <= plan.half_width * (1 + 1e-9)
+
+
+def test_simulated_plan_reaches_the_half_width() -> None:
+    """Runs drawn with these variances: the spread of their grand means is what the plan's half-width was made from."""
+    plan = planner.for_half_width(BOARD, 1.5)
+    assert plan is not None
+    rng = np.random.default_rng(1)
+    shape = (4000, plan.runs)
+    means = (rng.normal(0, 2, shape) + rng.normal(0, 30 / math.sqrt(plan.tests), shape)).mean(axis=1)
+    t = stats.t.ppf(0.975, plan.runs - 1)
+    assert t * means.std() == pytest.approx(plan.half_width, rel=0.05)

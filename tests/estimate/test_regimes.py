@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Quiet and typical."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cyclometer.estimate import regimes
+from cyclometer.estimate.interval import FloatArray
+
+
+def wandering(quiet: float, share: float, tests: int, seed: int) -> FloatArray:
+    """A run on a shared machine: episodes in a quiet regime, the rest 15 to 40 % slower, both with a tail."""
+    rng = np.random.default_rng(seed)
+    calm = np.repeat(rng.random(tests // 10 + 1) < share, 10)[:tests]
+    slow = rng.normal(0.25, 0.06, tests)
+    return quiet * np.exp(np.where(calm, rng.normal(0, 0.004, tests) + rng.exponential(0.003, tests), slow))
+
+
+@pytest.mark.parametrize("value", [1.0, 60.0, 0.1, 1e9])
+def test_exact_clock_quiet_is_typical_is_the_value(value: float) -> None:
+    both = regimes.estimate(np.full(500, value))
+    assert both.quiet == both.typical
+    assert (both.quiet.value, both.quiet.share, both.quiet.tests, both.gap) == (value, 1.0, 500, 0.0)
+    assert both.quiet.interval.half_width == 0
+
+
+def test_neighbouring_steps_of_an_exact_clock_coincide() -> None:
+    A = np.array([18000.0] * 70 + [18001.0] * 30)
+    both = regimes.estimate(A / 300)
+    assert both.quiet is both.typical
+    assert both.quiet.value == pytest.approx(60 + 0.1 / 300)  # the middle half of the ranks holds 45 and 5
+
+
+def test_lowest_sustained_regime_not_the_lowest_value() -> None:
+    rng = np.random.default_rng(4)
+    low, high = rng.normal(1000, 1, 300), rng.normal(1100, 1, 690)
+    both = regimes.estimate(rng.permutation([*low, *high, *rng.uniform(500, 600, 10)]))
+    assert both.quiet.value == pytest.approx(1000, abs=0.3)
+    assert (both.quiet.share, both.quiet.tests) == (0.30, 300)
+    assert 1080 < both.typical.value < 1100  # a tenth of the middle half is still `low`
+    assert both.gap == (both.typical.value - both.quiet.value) / both.quiet.value
+
+
+@pytest.mark.parametrize(("tests", "lowest"), [(20, 1000), (18, 1200)])
+def test_a_regime_is_sustained_from_two_percent_on(tests: int, lowest: float) -> None:
+    Y = np.random.default_rng(1).permutation([1000.0] * tests + [1200.0] * (1000 - tests))
+    assert regimes.estimate(Y).quiet.value == lowest
+
+
+@pytest.mark.parametrize(("tests", "lowest"), [(5, 1000), (4, 1200)])
+def test_a_regime_stands_out_by_two_and_a_half_standard_deviations(tests: int, lowest: float) -> None:
+    """k equal tests have a smoothed height of sqrt(2) k, its own variance: 2.66 deviations for five, 2.38 for four."""
+    Y = np.random.default_rng(1).permutation([1000.0] * tests + [1200.0] * (200 - tests))
+    assert regimes.estimate(Y).quiet.value == lowest
+
+
+def test_the_fullest_regime_where_none_is_sustained() -> None:
+    ladder = np.repeat(1000 * 1.1 ** np.arange(60), 16)
+    fuller = np.append(ladder, [ladder[-1]] * 2)
+    quiet = regimes.estimate(fuller).quiet
+    assert quiet.value == ladder[-1]
+    assert quiet.share == 18 / 962
+
+
+def test_core_leaves_the_slow_tail_out() -> None:
+    """Normal noise of 1 % with a tail on the slow side: the core reaches as far up as the fast side reaches down."""
+    rng = np.random.default_rng(8)
+    Y = 1000 * np.exp(rng.normal(0, 0.01, 5000) + np.where(rng.random(5000) < 0.3, rng.exponential(0.05, 5000), 0))
+    low, high = regimes.quiet_core(np.sort(Y))
+    centre = math.sqrt(low * high)
+    assert centre == pytest.approx(1001, abs=2)
+    assert math.log(high / centre) == pytest.approx(4 * 0.6745 * 0.01, rel=0.15)
+
+
+def test_core_of_one_value_spans_two_bandwidths() -> None:
+    low, high = regimes.quiet_core(np.full(9, 100.0))
+    assert (low, high) == pytest.approx((100 * math.exp(-0.01), 100 * math.exp(0.01)), rel=1e-3)
+
+
+def test_runs_of_a_wandering_machine_agree_on_quiet() -> None:
+    """The share of quiet time changes from run to run; the median moves with it and quiet does not."""
+    runs = [
+        wandering(5000, share, 3000, seed) for seed, share in enumerate((0.1, 0.15, 0.25, 0.45, 0.3, 0.6, 0.12, 0.2))
+    ]
+    quiet = [regimes.estimate(Y).quiet.value for Y in runs]
+    medians = [np.median(Y) for Y in runs]
+    assert np.std(quiet, ddof=1) / np.mean(quiet) < 0.001
+    assert np.std(medians, ddof=1) / np.mean(medians) > 0.05
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.floats(1e-3, 1e6))
+def test_scale_equivariance(seed: int, factor: float) -> None:
+    Y = wandering(1000, 0.3, 400, seed)
+    one, other = regimes.estimate(Y), regimes.estimate(Y * factor)
+    assert other.quiet.value == pytest.approx(one.quiet.value * factor, rel=1e-6)
+    assert other.typical.value == pytest.approx(one.typical.value * factor, rel=1e-9)
+    assert other.quiet.tests == one.quiet.tests
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.randoms())
+def test_order_moves_the_interval_alone(seed: int, random: object) -> None:
+    Y = wandering(1000, 0.3, 300, seed)
+    shuffled = Y.copy()
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    one, other = regimes.estimate(Y), regimes.estimate(shuffled)
+    assert (other.quiet.value, other.typical.value) == (one.quiet.value, one.typical.value)
+
+
+def test_level_reaches_the_intervals() -> None:
+    Y = wandering(1000, 0.4, 600, 3)
+    wide, narrow = regimes.estimate(Y, 0.99), regimes.estimate(Y)
+    assert narrow.quiet.interval.level == 0.95
+    assert wide.quiet.interval.half_width > narrow.quiet.interval.half_width
+    assert wide.typical.interval.half_width > narrow.typical.interval.half_width
+
+
+@pytest.mark.parametrize("bad", [[0.0, 1.0], [-1.0, 2.0]])
+def test_a_latency_that_is_not_positive_is_refused(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match=f"a latency of {min(bad):g}; an accumulated latency is positive"):
+        regimes.estimate(bad)

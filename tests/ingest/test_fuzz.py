@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every parser and every rule, on noise and damaged files: a bundle or one of our own errors, nothing else.
+
+The time of one example is bounded by hypothesis' deadline, a generous one, so that only a hang can miss it.
+"""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cyclometer.errors import CyclometerError
+from cyclometer.ingest import Settings, formats
+from cyclometer.ingest.assemble import assemble
+from cyclometer.ingest.reading import HEAD_BYTES, decode
+from cyclometer.lint import check
+
+from .conftest import DATA
+from .test_formats import FORMATS
+
+BOUNDED = settings(max_examples=60, deadline=20_000, suppress_health_check=list(HealthCheck))
+SHORT = 6_000  # of each fixture, so that an example is quick
+TOKENS = [
+    b"\x00", b"\xff\xfe", b"\r", b"\n", b"\x1b[2A", b"-", b"1e999", b"999999999999999999999999", b"nan", b"NaN", b"inf",
+    b"null", b"true", b"[]", b"{}", b'"', b"\\", b",", b":", b"|", b"\t", b".", b"9" * 400, b" " * 300, b"\xc3\xa9",
+    b"\\ud800", b"-1", b"0", b"(", b")", b"[[", b"}}", b"JSON OUTPUT", b"END JSON OUTPUT", b"Run 1:", b"2147483648",
+]  # fmt: skip
+
+
+def attempt(name: str, data: bytes) -> None:
+    """Detect with all formats, parse with one, assemble: what a user's file goes through."""
+    for item in formats().values():
+        assert 0 <= item.detect(data[:HEAD_BYTES], "file.json") <= 100
+    try:
+        foreign = decode("file.json", data)
+        bundle, raw = assemble([(foreign, formats()[name].parse(foreign, Settings()))], Settings())
+    except CyclometerError:
+        return
+    assert bundle.identity.rows
+    assert raw == {"raw/file.json": data}
+    assert all(0 <= summary.row < len(bundle.identity.rows) for summary in bundle.identity.summaries)
+    assert all(finding.rows for finding in check(bundle))
+    assert len(bundle.samples) == 0 or int(bundle.samples.row.max()) < len(bundle.identity.rows)
+
+
+@pytest.mark.parametrize("name", sorted(set(FORMATS.values())))
+@BOUNDED
+@given(data=st.one_of(st.binary(max_size=2_000), st.text(max_size=2_000).map(str.encode)))
+def test_noise(name: str, data: bytes) -> None:
+    attempt(name, data)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, data: bytes) -> bytes:
+    """`data` with a few pieces cut out, repeated, moved or replaced by tokens that parsers stumble over."""
+    for _ in range(draw(st.integers(1, 6))):
+        start = draw(st.integers(0, len(data)))
+        end = min(len(data), start + draw(st.integers(0, 200)))
+        piece = draw(st.sampled_from([b"", data[start:end] * 3, data[: end - start], *TOKENS]))
+        data = data[:start] + piece + data[end:]
+    return data
+
+
+@pytest.mark.parametrize(("fixture", "name"), FORMATS.items())
+@BOUNDED
+@given(data=st.data())
+def test_damaged_files(fixture: str, name: str, data: st.DataObject) -> None:
+    attempt(name, data.draw(damaged(Path(DATA / fixture).read_bytes()[:SHORT])))
+
+
+@pytest.mark.parametrize("name", sorted(set(FORMATS.values())))
+@pytest.mark.parametrize(
+    "unit", [b"a", b"1", b" ", b"\t", b"-", b"|", b"1 ", b"a.", b"1,", b"[", b"# ", b"*", b"(1", b": 1 "]
+)
+def test_long_repetitions_do_not_hang(name: str, unit: bytes) -> None:
+    """What makes a careless regular expression take for ever, on one line and on many."""
+    for data in (unit * 9_000, (unit * 40 + b"\n") * 500, b"Mean: 1 cycles , 2 ns\n" + unit * 9_000):
+        attempt(name, data)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The C sources are compiled once per content, and a compiler's complaint becomes one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cyclometer.errors import MeasurementFailed, NotComparable
+from cyclometer.targets import build
+
+
+def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(NotComparable, match="no-such-compiler"):
+        build.compiler()
+
+
+def test_a_compiler_error_leaves_nothing_behind(tmp_path: Path) -> None:
+    source = tmp_path / "bad.c"
+    source.write_text("int main(void) { return undeclared; }\n")
+    with pytest.raises(MeasurementFailed, match="undeclared"):
+        build.compile_into(tmp_path / "out" / "program", build.compiler(), [], [source])
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_the_same_content_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = build.harness()
+    made = first.stat().st_mtime_ns
+    assert build.harness() == first
+    assert first.stat().st_mtime_ns == made
+    assert build.harness(["-DOTHER"]) != first

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A machine's console is read within bounds, and the machine is stopped for certain."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from cyclometer.errors import MeasurementFailed, UsageError
+from cyclometer.targets import console
+from cyclometer.targets.image import emulator, from_console
+from tests.streams import end, hello, line
+
+
+def python(program: str) -> list[str]:
+    return [sys.executable, "-c", program]
+
+
+def test_the_end_record_ends_it_although_the_machine_idles_on() -> None:
+    text = (line(hello()) + line(end(1, 0))).decode()
+    ended = console.read_console(python(f"import time; print({text!r}, flush=True); time.sleep(60)"), 30)
+    assert ended.done
+    assert ended.console.count(b"@cyc ") == 2
+
+
+def test_a_silent_machine_is_stopped_at_the_bound() -> None:
+    ended = console.read_console(python("import time; time.sleep(60)"), 0.5)
+    assert (ended.console, ended.done) == (b"", False)
+    assert ended.why == "was silent after 0.5 s"
+
+
+def test_a_machine_deaf_to_asking_is_killed() -> None:
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    assert console.read_console(python(deaf), 2).why == "had not finished after 2 s"
+
+
+def test_a_crash_keeps_what_was_printed() -> None:
+    ended = console.read_console(python("import os; os.write(1, b'boot'); os.abort()"), 30)
+    assert (ended.console, ended.why) == (b"boot", "ended by itself")
+
+
+def test_a_chattering_machine_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "CONSOLE_MAX_BYTES", 1 << 20)
+    ended = console.read_console(python("while True: print('x' * 1000)"), 30)
+    assert "printed more than" in ended.why
+    assert len(ended.console) < 2 << 20
+
+
+def test_an_image_that_prints_nothing_known_is_an_error_with_its_console() -> None:
+    with pytest.raises(MeasurementFailed, match="panic: no root"):
+        from_console(b"booting\npanic: no root\n", "ended by itself")
+
+
+def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "image").write_bytes(b"\x00" * 100)
+    with pytest.raises(UsageError, match="no ELF file"):
+        emulator(tmp_path / "image")
+    with pytest.raises(UsageError, match="cannot be read"):
+        emulator(tmp_path / "absent")

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-2-Clause
+import sys
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+sys.path.insert(0, str(TOOLS))

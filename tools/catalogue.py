@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writes docs/catalogue.md, the page of all circles, from what `cyclometer list --json` says."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from findings import ROOT
+
+PAGE = "docs/catalogue.md"
+
+HEAD = """# Catalogue of circles
+
+Written by `make catalogue` from `cyclometer list --json`; edit the contracts, not this page.
+
+*Expect* holds the exact counts of a turn that the contract check demands.
+"""
+
+
+def listed() -> dict[str, Any]:
+    """What `cyclometer list --json` prints; RuntimeError with its message where it fails."""
+    from cyclometer.cli.list import command
+
+    result = CliRunner().invoke(command, ["--json"])
+    if result.exit_code != 0:
+        raise RuntimeError(f"`cyclometer list --json` failed: {result.output or result.exception}")
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
+
+
+def render(listing: dict[str, Any]) -> str:
+    """The page: a section a target, a table an object, a line a circle."""
+    lines = [HEAD]
+    by_target = sorted(listing["circles"], key=lambda circle: (circle["target"], circle["key"]))
+    about = {target["name"]: target["description"] for target in listing["targets"]}
+    for target, circles in itertools.groupby(by_target, lambda circle: circle["target"]):
+        rows = list(circles)
+        lines += [f"## {target}: {about[target]}", "", f"{len(rows)} circles.", ""]
+        for thing, same in itertools.groupby(rows, lambda circle: circle["key"].split(".")[0]):
+            lines += [f"### {thing}", "", "| key | times | interval | expect | parameters |", "|---|---|---|---|---|"]
+            lines += [_row(circle["key"], circle["contract"]) for circle in same]
+            lines += [""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _row(key: str, contract: dict[str, Any]) -> str:
+    interval = contract["interval"]
+    ends = f"{interval['kind'].replace('_', ' ')}: {interval['from']} to {interval['to']}"
+    sequence = "; ".join(contract["sequence"])
+    cells = [
+        f"`{key}`",
+        f"{contract['title']}<br>{sequence}",
+        ends,
+        _pairs(contract["expect"]),
+        _pairs(contract["params"]),
+    ]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _pairs(pairs: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in pairs.items())
+
+
+def main(root: Path = ROOT) -> None:
+    (root / PAGE).write_text(render(listed()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs every one-rule check of this folder in one process; 0 where none finds anything."""
+
+import check_catalogue
+import check_commands
+import check_core_freestanding
+import check_dependencies
+import check_functions
+import check_spdx
+import check_units
+import check_version
+from findings import run
+
+CHECKS = (
+    check_spdx.check,
+    check_version.check,
+    check_dependencies.check,
+    check_core_freestanding.check,
+    check_units.check,
+    check_functions.check,
+    check_commands.check,
+    check_catalogue.check,
+)
+
+if __name__ == "__main__":
+    run(*CHECKS)

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Sets up .venv and the C tools: `tools/setup.sh setup` for measuring, `setup-all` for the tests too.
+# Does only what is missing, so it may be run at any time. $PYTHON and $CC choose an interpreter and a compiler.
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { printf 'setup: %s\n' "$1" >&2; }
+fail() { say "$1"; exit 4; }
+
+# Installs Debian packages where that needs no password; otherwise names them.
+install_packages() {
+    if [ "$(id -u)" = 0 ]; then as_root=''
+    elif sudo -n true 2>/dev/null; then as_root='sudo -n'
+    else fail "the packages $* are missing; install them (apt-get install $*) and run this again"
+    fi
+    command -v apt-get >/dev/null ||
+        fail "this machine has no apt-get; install what Debian calls $* and run this again"
+    say "installing $*"
+    $as_root env DEBIAN_FRONTEND=noninteractive sh -c \
+        'apt-get install -qq -y --no-install-recommends "$@" || { apt-get update -qq &&
+         apt-get install -qq -y --no-install-recommends "$@"; }' sh "$@" >/dev/null ||
+        fail "apt-get could not install $*; install them by hand and run this again"
+}
+
+is_recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+find_python() {
+    for name in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
+        if is_recent "$name"; then echo "$name"; return; fi
+    done
+    fail "no Python 3.11 or later was found; install one (Debian 12: apt-get install python3) or name it in PYTHON"
+}
+
+# Debian ships the module venv without the pip it needs; the package that adds it carries the version's number.
+make_venv() {
+    python=$(find_python)
+    "$python" -c 'import venv, ensurepip' 2>/dev/null ||
+        install_packages "$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
+    "$python" -m venv --clear .venv
+}
+
+has_compiler() {
+    printf '#include <stdio.h>\nint main(void) { return 0; }\n' | "${CC:-cc}" -x c -o /dev/null - 2>/dev/null
+}
+
+case ${1:-} in
+    setup) package=. ;;
+    setup-all) package='.[test]' ;;
+    *) say 'usage: tools/setup.sh setup|setup-all'; exit 2 ;;
+esac
+
+if ! has_compiler; then
+    [ -z "${CC:-}" ] || fail "CC=$CC compiles nothing; name a working C compiler or unset CC"
+    install_packages gcc libc6-dev
+fi
+command -v make >/dev/null || install_packages make
+if ! is_recent .venv/bin/python || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then make_venv; fi
+say "installing Python packages into .venv"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable "$package" ||
+    fail "pip could not install the Python packages; its message stands above"
+
+# The machines that the tests boot: an emulator, and a compiler for what it runs. And a browser, to look at reports.
+if [ "$1" = setup-all ]; then
+    command -v qemu-system-riscv64 >/dev/null || install_packages qemu-system-misc
+    command -v riscv64-unknown-elf-gcc >/dev/null || install_packages gcc-riscv64-unknown-elf
+    command -v chromium >/dev/null || command -v google-chrome >/dev/null || install_packages chromium fonts-dejavu-core
+fi
+# The tests hold exported files against Go's own reader of them; they skip that where Go is missing.
+benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
+if [ "$1" = setup-all ] && command -v go >/dev/null && [ ! -x .venv/bin/benchstat ]; then
+    say "building benchstat"
+    GOBIN=$PWD/.venv/bin go install "$benchstat" 2>/dev/null || say "benchstat could not be built; its tests are skipped"
+fi

@@ -6,11 +6,11 @@ BIN := .venv/bin
 FAST := not slow and not e2e
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup setup-all test test-fast lint format catalogue bench mutate doctor clean
+.PHONY: help run setup setup-all test test-fast kernel-test lint format catalogue bench mutate doctor clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: setup ## measure the Linux this runs on and print the table
 	$(BIN)/cyclometer run
@@ -27,7 +27,7 @@ setup-all: .venv/setup-all.stamp ## install what `test` needs, too
 	tools/setup.sh setup-all
 	@touch .venv/setup.stamp $@
 
-test: lint core-test ## check and test everything
+test: lint core-test kernel-test ## check and test everything
 	$(BIN)/pytest
 
 test-fast: lint core-test ## as test, without what takes minutes, emulators or the real harness
@@ -36,6 +36,11 @@ test-fast: lint core-test ## as test, without what takes minutes, emulators or t
 .PHONY: core-test
 core-test:
 	@if [ -d core/test ]; then $(MAKE) --no-print-directory -C core/test test; fi
+
+kernel-test: setup-all ## the reference kernel: functional tests, hostile programs, counts and sequences, three configurations
+	$(MAKE) --no-print-directory -s -C kernel test
+	$(MAKE) --no-print-directory -s -C kernel userspace=off test
+	$(MAKE) --no-print-directory -s -C kernel board=sifive_u mcs=on test
 
 lint: setup-all ## ruff, mypy --strict and the one-rule checks of tools/
 	$(BIN)/ruff check --quiet .

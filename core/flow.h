@@ -9,7 +9,7 @@
 #include "clock.h"
 #include "record.h"
 
-#define CYC_COUNTERS_MAX 24
+#define CYC_COUNTERS_MAX 48
 
 // One test or pass as it is stored between the timed part and the writing.
 struct cyc_sample {

@@ -46,6 +46,7 @@
 //   0x2000_0000            user stacks, one slot a thread, guard page below each
 //   0x2800_0000            message buffers, one page a thread
 //   0x3000_0000            the stage: the page that all threads of a circle share
+//   0x3800_0000            pages shared with user-level schedulers, one a level
 //   0x4000_0000            end of user addresses; devices from here
 //   0x8000_0000            RAM, identity
 //   0x1_0000_0000          kernel stacks, one slot a thread, the lower half unmapped
@@ -54,6 +55,7 @@
 #define USER_STACK_SLOT 0x4000 // one guard page, then 12 KiB of stack
 #define USER_BUFFERS 0x28000000
 #define USER_STAGE 0x30000000
+#define USER_SCHEDULERS 0x38000000
 #define USER_TOP 0x40000000
 #define DEVICE_OFFSET 0x40000000
 #define KERNEL_STACKS 0x100000000

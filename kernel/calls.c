@@ -98,15 +98,24 @@ static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argum
     return entry < USER_TOP ? thread_create(t, entry, argument, priority) : ERROR_ARGUMENT;
 }
 
+static int64_t sys_condvar_wait(uint64_t condvar, uint64_t mutex, uint64_t timeout_ticks)
+{
+    struct handle *c = handle_entry(condvar, OBJECT_condvar), *m = handle_entry(mutex, OBJECT_mutex);
+    if (c == NULL || m == NULL)
+        return refuse(ERROR_HANDLE);
+    return condvar_wait((struct condvar *)(void *)c->object, (struct mutex *)(void *)m->object, timeout_ticks);
+}
+
 #define MESSAGE_CALL(name, type) void message_##name(void); // trap.S
 #define SEND_CALL(name, type) int64_t sys_##name(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 #define RECEIVE_CALL(name, type) void message_##name(void);
+#define INVOKE_CALL(name, type) void invoke_##name(void); // trap.S
 int64_t sys_notification_signal(uint64_t handle); // notification.c
 
 #define OBJECT_OR_RETURN(type)                                                                                         \
     struct handle *named = handle_entry(handle, OBJECT_##type);                                                        \
     if (named == NULL)                                                                                                 \
-        return ERROR_HANDLE;                                                                                           \
+        return refuse(ERROR_HANDLE);                                                                                   \
     struct type *object = (struct type *)(void *)named->object
 #define CALL0(name)
 #define CALL1(name, a)
@@ -154,6 +163,7 @@ void (*const calls[])(void) = {
 #define MESSAGE_CALL(name, type) message_##name,
 #define SEND_CALL(name, type) ENTRY(name)
 #define RECEIVE_CALL(name, type) message_##name,
+#define INVOKE_CALL(name, type) invoke_##name,
 #include "calls.def"
 };
 #else

@@ -9,6 +9,7 @@
 
 #include "../core/circle.h"
 #include "../core/clock.h"
+#include "../core/record.h"
 #include "board.h"
 #include "calls.h"
 #include "config.h"
@@ -40,6 +41,7 @@ enum spaces { SAME_SPACE = 1, CROSS_SPACE = 2 }; // 0: same, and the key does no
 // How the key ends.
 enum naming {
     BY_MODE, // ".kernel", ".user": the client
+    BY_PEER, // the same: the peer
     BY_PAIR, // ".k_to_u": client, peer
     BY_FROM, // ".kernel.from.user": peer, client
     BY_NOTHING,
@@ -62,28 +64,33 @@ struct circle {
     enum naming naming;
     struct request objects[STAGE_OBJECTS];
     cyc_turns_fn *turns;           // by the client; its argument is the stage
-    cyc_pass_fn *pass;             // instead of turns, where the interval ends in the peer
-    void (*peer)(struct stage *);  // endless; NULL for a circle of one thread
+    cyc_pass_fn *pass;             // instead of turns, where not all of a turn is timed
+    void (*peer)(struct stage *);  // endless, or sets up what the client needs; NULL for a circle of one thread
+    void (*prepare)(struct stage *); // by the client, once, before its first turn; may be NULL
     uint8_t client_priority, peer_priority;
     uint8_t cooperative;           // both threads
     uint8_t passive;               // with mcs=on the peer runs on the client's scheduling context
     uint8_t client_calls, peer_calls; // calls a turn: kernel entries where that side is in user mode
     uint8_t switches, interrupts;  // a turn
+    uint8_t moves;                 // a turn: threads that go to another space, and back, without a switch
     uint32_t words;                // for the functions: stage->words
     void (*setup)(struct stage *); // in the kernel, before the threads start; may be NULL
     void (*teardown)(struct stage *);
 };
 #define END_OF_FAMILY {.contract = {.key = NULL}}
 
-// Lists in designated initialisers.
-#define SEQUENCE(...) (const char *const[]) { __VA_ARGS__, NULL }
-#define EXPECT(...) (const struct cyc_expect[]) { __VA_ARGS__, {0} }
-#define PARAMS(...) (const struct cyc_param[]) { __VA_ARGS__, {0} }
-// Kernel code in a circle's file: the user image has NULL in its place.
+// Lists in designated initialisers; in parentheses, so that they can be arguments of macros.
+#define SEQUENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT(...) ((const struct cyc_expect[]){__VA_ARGS__, {0}})
+#define PARAMS(...) ((const struct cyc_param[]){__VA_ARGS__, {0}})
+// Kernel code in a circle's file: the user image has NULL in its place. User code: the kernel only knows that there is some.
 #ifdef USER_PROGRAM
 #define IN_KERNEL(function) NULL
+#define IN_USER(function) (function)
 #else
+void only_in_user(void);
 #define IN_KERNEL(function) (function)
+#define IN_USER(function) ((void *)only_in_user)
 #endif
 
 enum method { ACCUMULATED, DIRECT, PASSES };
@@ -100,7 +107,7 @@ struct stage {
     uint32_t visit;
     // Handed from client to client.
     uint64_t origin;
-    uint64_t records, values; // of the record writer
+    struct cyc_writer writer; // its counts; whoever writes takes it by stage_writer()
     // The circle's own.
     uint64_t begin, end; // the clock at that end of a one-way interval which lies in the peer
     uint64_t scratch[8];
@@ -139,8 +146,8 @@ const struct cyc_contract *variant_contract(const struct circle *circle, const s
 void client_main(struct stage *stage);
 void peer_main(struct stage *stage);
 
-struct cyc_writer;
-// A writer whose lines go out by console_write(), and which keeps that time out of stage->origin.
-void stage_writer(struct cyc_writer *writer, struct stage *stage);
+// The stage's writer for the calling program: lines go out by console_write(), and that time stays out of stage->origin.
+// What another program left in it but the counts is not trusted.
+struct cyc_writer *stage_writer(struct stage *stage);
 
 #endif

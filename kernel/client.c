@@ -38,10 +38,11 @@ static void put(void *context, const char *bytes, size_t length)
     }
 }
 
-void stage_writer(struct cyc_writer *writer, struct stage *stage)
+struct cyc_writer *stage_writer(struct stage *stage)
 {
-    *writer = (struct cyc_writer){
-        .put = put, .context = stage, .records = stage->records, .values = stage->values};
+    stage->writer.put = put;
+    stage->writer.context = stage;
+    return &stage->writer;
 }
 
 static void read_counters(void *host, int64_t *counts)
@@ -82,20 +83,18 @@ void client_main(struct stage *stage)
     static struct cyc_sample samples[SAMPLES_MAX];
     const struct circle *c = circle_number(stage->circle);
     const struct cyc_circle circle = {variant_contract(c, &stage->variant), c->turns, c->pass, stage};
-    struct cyc_writer writer;
     struct cyc_rig rig = {.clock = machine_clock,
                           .counters = counter_names,
                           .count = read_counters,
-                          .writer = &writer,
+                          .writer = stage_writer(stage),
                           .samples = samples,
                           .samples_max = SAMPLES_MAX};
-    stage_writer(&writer, stage);
+    if (c->prepare != NULL)
+        c->prepare(stage);
     rehearse(&circle);
     rig.origin = stage->origin;
     if (run_flow(&rig, &circle, stage) != 0)
-        cyc_record_failed(&writer, circle.contract->key, "more tests or passes than the sample buffer holds");
-    stage->records = writer.records;
-    stage->values = writer.values;
+        cyc_record_failed(rig.writer, circle.contract->key, "more tests or passes than the sample buffer holds");
 }
 
 void peer_main(struct stage *stage)

@@ -54,8 +54,9 @@ static void write_key(char *key, const struct circle *circle, const struct varia
     if (circle->naming == BY_FROM) {
         end = text_append(text_append(end, limit, "."), limit, mode_name(v->peer_user));
         end = text_append(text_append(end, limit, ".from."), limit, mode_name(v->client_user));
-    } else if (circle->naming == BY_MODE) {
-        end = text_append(text_append(end, limit, "."), limit, mode_name(v->client_user));
+    } else if (circle->naming == BY_MODE || circle->naming == BY_PEER) {
+        int user = circle->naming == BY_MODE ? v->client_user : v->peer_user;
+        end = text_append(text_append(end, limit, "."), limit, mode_name(user));
     } else if (circle->naming == BY_PAIR) {
         end = text_append(end, limit, pairs[v->client_user][v->peer_user]);
     }
@@ -78,7 +79,7 @@ static void write_expect(struct cyc_expect *out, const struct circle *circle, co
     const struct cyc_expect derived[] = {
         {"entries", entries},
         {"switches", circle->switches},
-        {"space_switches", v->cross_space ? circle->switches : 0},
+        {"space_switches", v->cross_space ? circle->switches + circle->moves : 0},
         {"interrupts", circle->interrupts},
         {"time_reads", CONFIG_MCS && !circle->passive ? circle->switches : 0}, // a switch to another context
     };
@@ -107,7 +108,7 @@ static void write_params(struct cyc_param *out, const struct circle *circle, con
     static char client_priority[4], peer_priority[4];
     *out++ = (struct cyc_param){"client", mode_name(v->client_user)};
     *out++ = (struct cyc_param){"client_priority", priority_text(client_priority, circle->client_priority)};
-    if (circle->peer != NULL) {
+    if (circle->peer != NULL || circle->naming == BY_FROM) {
         *out++ = (struct cyc_param){"peer", mode_name(v->peer_user)};
         *out++ = (struct cyc_param){"peer_priority", priority_text(peer_priority, circle->peer_priority)};
         *out++ = (struct cyc_param){"space", v->cross_space ? "cross" : "same"};

@@ -23,6 +23,11 @@ struct cast {
     struct thread *client, *peer;            // peer is NULL for a circle of one thread
 };
 
+void only_in_user(void)
+{
+    panic("a kernel thread in user code");
+}
+
 static void write_hello(struct cyc_writer *w, const struct direction *d)
 {
     cyc_record_open(w, "hello");
@@ -186,19 +191,17 @@ static void lower_curtain(const struct circle *circle, struct cast *cast, struct
 static void run_variant(const struct direction *d, const struct circle *circle, struct stage *stage, const char *key)
 {
     struct cast cast = {0};
-    struct cyc_writer writer;
     raise_curtain(circle, &cast, stage);
     int64_t joined = thread_join(cast.client, PATIENCE_S * d->timebase_hz);
-    stage_writer(&writer, stage);
+    struct cyc_writer *writer = stage_writer(stage);
     if (joined != 0)
-        cyc_record_failed(&writer, key, "the client is stuck: it waits for what never comes");
+        cyc_record_failed(writer, key, "the client is stuck: it waits for what never comes");
     else if (cast.client->fault != 0)
-        cyc_record_failed(&writer, key, "the client ended by a fault: see the console text before this record");
+        cyc_record_failed(writer, key, "the client ended by a fault: see the console text before this record");
 #if CONFIG_EVENTLOG
     else if (d->parameters.log)
-        events_write(&writer, key);
+        events_write(writer, key);
 #endif
-    stage->records = writer.records;
     lower_curtain(circle, &cast, stage);
 }
 
@@ -206,15 +209,13 @@ static void list_variant(const struct cyc_contract *contract, struct stage *stag
 {
     const struct cyc_flow none = {0};
     const struct cyc_circle circle = {.contract = contract};
-    struct cyc_writer writer;
-    stage_writer(&writer, stage);
-    cyc_record_circle(&writer, &circle, "accumulated", &none);
-    stage->records = writer.records;
+    cyc_record_circle(stage_writer(stage), &circle, "accumulated", &none);
 }
 
 static void prepare_stage(struct stage *stage, const struct parameters *p, const struct circle *circle)
 {
     stage->words = circle->words;
+    memset(stage->scratch, 0, sizeof stage->scratch);
     stage->method = p->method;
     stage->flow = p->flow;
     stage->passes = p->passes;
@@ -247,19 +248,15 @@ static void run_all(const struct direction *d, struct stage *stage)
 void director_main(struct direction *d)
 {
     struct stage *stage = page_take();
-    struct cyc_writer writer;
     if (stage == NULL)
         panic("no memory for the stage");
     stage->origin = machine_clock.begin();
-    stage_writer(&writer, stage);
-    write_hello(&writer, d);
-    stage->records = writer.records;
+    write_hello(stage_writer(stage), d);
     if (d->bad_parameter != NULL)
         print("parameters: `%s` is not understood; give name=value words as kernel/README.md lists them\n",
               d->bad_parameter);
     else
         run_all(d, stage);
-    stage_writer(&writer, stage);
-    cyc_record_end(&writer);
+    cyc_record_end(stage_writer(stage));
     monitor_exit(d->bad_parameter != NULL);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "object.h"
 
-#include "config.h"
-#include "list.h"
 #include "memory.h"
 #include "objects.h"
 #include "thread.h"
@@ -12,20 +10,12 @@
 struct class {
     uint64_t bytes; // of a cell
     void (*init)(void *object, uint64_t a, uint64_t b);
+    void (*end)(void *object); // may be NULL
     struct link *free; // singly linked through `next`
     uint64_t count;
-#if CONFIG_OBJCORE
-    struct link live;
-#endif
 };
 
-// With objcore=on every object is preceded by its place in the list of all objects of its type.
-#if CONFIG_OBJCORE
-#define CORE_BYTES 64 // a cache line, so that objects stay aligned to one
-#else
-#define CORE_BYTES 0
-#endif
-#define CELL_BYTES(type) ((sizeof(type) + CORE_BYTES + 63) & ~63UL)
+#define CELL_BYTES(type) ((sizeof(type) + 63) & ~63UL) // whole cache lines
 
 #define TYPE(name)                                                                                                     \
     static void init_##name(void *object, uint64_t a, uint64_t b)                                                      \
@@ -34,10 +24,20 @@ struct class {
     }
 OBJECT_TYPES(TYPE)
 #undef TYPE
+#define TYPE(name)                                                                                                     \
+    static void end_##name(void *object)                                                                               \
+    {                                                                                                                  \
+        name##_end(object);                                                                                            \
+    }
+OBJECT_TYPES_WITH_END(TYPE)
+#undef TYPE
 
 static struct class classes[OBJECT_TYPES_END] = {
-#define TYPE(name) [OBJECT_##name] = {.bytes = CELL_BYTES(struct name), .init = init_##name},
+#define TYPE(name) [OBJECT_##name].bytes = CELL_BYTES(struct name), [OBJECT_##name].init = init_##name,
     OBJECT_TYPES(TYPE)
+#undef TYPE
+#define TYPE(name) [OBJECT_##name].end = end_##name,
+    OBJECT_TYPES_WITH_END(TYPE)
 #undef TYPE
 };
 
@@ -63,13 +63,9 @@ struct object *object_create(enum object_type type, uint64_t a, uint64_t b)
         return NULL;
     class->free = cell->next;
     memset(cell, 0, class->bytes);
-#if CONFIG_OBJCORE
-    if (class->live.next == NULL)
-        list_init(&class->live);
-    list_append(&class->live, cell);
-#endif
-    struct object *object = (struct object *)(void *)((char *)cell + CORE_BYTES);
+    struct object *object = (struct object *)(void *)cell;
     object->type = type;
+    object_enlist(object);
     class->init(object, a, b);
     class->count++;
     return object;
@@ -78,15 +74,42 @@ struct object *object_create(enum object_type type, uint64_t a, uint64_t b)
 void object_destroy(struct object *object)
 {
     struct class *class = &classes[object->type];
-    struct link *cell = (struct link *)(void *)((char *)object - CORE_BYTES);
+    struct link *cell = (struct link *)(void *)object;
+    if (class->end != NULL)
+        class->end(object);
+    object_delist(object);
     object->type = OBJECT_none;
-#if CONFIG_OBJCORE
-    list_remove(cell);
-#endif
     cell->next = class->free;
     class->free = cell;
     class->count--;
 }
+
+#if CONFIG_OBJCORE
+static struct link *list_of(enum object_type type)
+{
+    static struct link lists[OBJECT_TYPES_END];
+    if (lists[type].next == NULL)
+        list_init(&lists[type]);
+    return &lists[type];
+}
+
+void object_enlist(struct object *object)
+{
+    list_append(list_of(object->type), &object->core);
+}
+
+void object_delist(struct object *object)
+{
+    list_remove(&object->core);
+}
+
+struct object *object_next(enum object_type type, const struct object *object)
+{
+    const struct link *list = list_of(type);
+    struct link *next = object != NULL ? object->core.next : list->next;
+    return next != list ? CONTAINER(next, struct object, core) : NULL;
+}
+#endif
 
 uint64_t object_count(enum object_type type)
 {

@@ -4,8 +4,17 @@
 #ifndef OBJECTS_H
 #define OBJECTS_H
 
+#include "brand.h"
+#include "component.h"
+#include "condvar.h"
 #include "endpoint.h"
+#include "event_set.h"
+#include "heap.h"
+#include "mutex.h"
 #include "notification.h"
+#include "queue.h"
+#include "scheduler.h"
 #include "semaphore.h"
+#include "stack.h"
 
 #endif

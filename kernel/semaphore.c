@@ -17,8 +17,8 @@ int64_t semaphore_give(struct semaphore *s)
     uint64_t irq = interrupts_off();
     event_call("semaphore_give");
     if (!list_empty(&s->waiters))
-        thread_wake(thread_first(&s->waiters), 0);
-    else if (s->count < s->limit)
+        return thread_deliver(&s->waiters, 0, irq);
+    if (s->count < s->limit)
         s->count++;
     interrupts_restore(irq);
     return 0;
@@ -27,12 +27,10 @@ int64_t semaphore_give(struct semaphore *s)
 int64_t semaphore_take(struct semaphore *s, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
-    int64_t result = 0;
     event_call("semaphore_take");
-    if (s->count > 0)
-        s->count--;
-    else
-        result = timeout_ticks == 0 ? ERROR_BUSY : thread_block(&s->waiters, timeout_ticks);
+    if (s->count == 0)
+        return thread_await(&s->waiters, timeout_ticks, irq);
+    s->count--;
     interrupts_restore(irq);
-    return result;
+    return 0;
 }

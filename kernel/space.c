@@ -219,6 +219,7 @@ struct space *space_create(void *stage)
     _Static_assert(sizeof *space <= PAGE_BYTES, "a space lives in one page");
     memcpy(root, kernel_root, PAGE_BYTES);
     space->object.type = OBJECT_space;
+    object_enlist(&space->object);
     space->root = root;
     // With asid=on replaced at the first load: generation 0 is never current.
     space->satp = SATP_SV39 | (uint64_t)root >> 12;
@@ -245,6 +246,7 @@ static void free_table(uint64_t *table, int level)
 
 void space_destroy(struct space *space)
 {
+    object_delist(&space->object);
     if (space_loaded == space) { // kernel threads run in the space that was loaded last
         WRITE_CSR(satp, SATP_SV39 | (uint64_t)kernel_root >> 12);
         space_loaded = NULL;
@@ -267,13 +269,17 @@ uint64_t space_stack(struct space *space, unsigned index)
     return top;
 }
 
-void *space_buffer(struct space *space, unsigned index)
+void *space_page(struct space *space, uint64_t address)
 {
-    uint64_t address = USER_BUFFERS + (uint64_t)index * PAGE_BYTES;
     uint64_t *entry = walk(space->root, address, 0);
     if (entry == NULL)
         return NULL;
     return (*entry & PTE_VALID) != 0 ? table_of(*entry) : map_new(space, address, NULL);
+}
+
+void *space_buffer(struct space *space, unsigned index)
+{
+    return space_page(space, USER_BUFFERS + (uint64_t)index * PAGE_BYTES);
 }
 
 #if CONFIG_ASID

@@ -19,12 +19,15 @@
 #define PTE_DIRTY 128
 #define PTE_OWNED 256 // software: the page is given back with the space
 
+struct scheduler_page;
+
 // One process: user programs that share memory and handles.
 struct space {
     struct object object;
     uint64_t satp;
     uint64_t *root;
     uint64_t asid_generation; // of the identifier in satp
+    struct scheduler_page *scheduler_page; // with the restartable sections of its programs; NULL where they have none
     struct handle handles[HANDLES_MAX];
 };
 
@@ -39,7 +42,9 @@ struct space *space_create(void *stage);
 void space_destroy(struct space *space); // its threads must be gone
 // The user stack of slot `index`; returns its top, or 0 where memory is out.
 uint64_t space_stack(struct space *space, unsigned index);
-// The message buffer of slot `index`, by its kernel address; NULL where memory is out.
+// The space's own page at a user address, made where it is missing, by its kernel address; NULL where memory is out.
+void *space_page(struct space *space, uint64_t address);
+// The message buffer of slot `index`.
 void *space_buffer(struct space *space, unsigned index);
 // Lets the space's programs name `object` by `handle`.
 void space_grant(struct space *space, unsigned handle, struct object *object, uint64_t badge);

@@ -32,6 +32,10 @@ static inline int64_t switch_uncounted(struct thread *next)
 {
     struct thread *self = current;
     event_kernel("switch to", next);
+#if CONFIG_ACCOUNTING && CONFIG_USERSPACE
+    if (self->accounted | next->accounted)
+        scheduler_charge(self);
+#endif
 #if CONFIG_OBJCORE
     usage_switch(&self->usage, &next->usage);
 #endif
@@ -50,6 +54,22 @@ static inline int64_t switch_to(struct thread *next)
 {
     count(switches);
     return switch_uncounted(next);
+}
+
+// The same in the given state, to a thread that waited for nothing else than this; 0 when the running one runs again.
+static inline int64_t give_way(struct thread *next, uint64_t state)
+{
+    current->result = 0;
+    current->state = state;
+    next->state = 0;
+    return switch_to(next);
+}
+
+// Separates an upcall from the thread that it interrupted.
+static inline void untie(struct thread *upcall)
+{
+    upcall->migration.interrupted->migration.interrupter = NULL;
+    upcall->migration.interrupted = NULL;
 }
 
 // Whether a thread that is not ready may run next when the running one leaves: nobody ready is more urgent.

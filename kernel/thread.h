@@ -10,10 +10,13 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
+#include "component.h"
 #include "config.h"
+#include "counters.h"
 #include "error.h"
 #include "list.h"
 #include "object.h"
+#include "scheduler.h"
 #include "scheduling.h"
 #include "usage.h"
 
@@ -29,6 +32,7 @@
 #define THREAD_DEPLETED 64ul // has used up its budget, until the next refill (mcs=on)
 #define THREAD_SUSPENDED 2ul // until thread_resume()
 #define THREAD_DORMANT 4ul   // created, not started
+#define THREAD_PARKED 128ul  // runs when a user-level scheduler or the end of an upcall says so
 #define THREAD_DEAD 8ul      // ended or never created; may be created again
 
 // What a switch keeps: the registers that a C function preserves. Order as in trap.S.
@@ -42,6 +46,8 @@ struct frame {
     uint64_t t[7], a[8];
 };
 
+struct mutex;
+struct brand;
 struct space;
 
 struct thread {
@@ -58,21 +64,30 @@ struct thread {
     struct link *waits_in; // the waiters among which it stands, while blocked
     struct space *space; // NULL for a kernel thread, which runs in whatever space is loaded
     uint64_t state;
-    uint64_t level;     // priority + 1; the idle thread alone has 0
+    uint64_t level;     // where it is queued: base_level, or what mutex.c makes of it; the idle thread alone has 0
     uint64_t threshold; // only a higher level preempts: the own one, or LEVEL_MAX for a cooperative thread
     uint64_t cooperative;
+    uint64_t base_level; // priority + 1
     uint64_t fault; // scause of the fault that ended it, or 0
     struct link timeout_link; // in the timer queue while `timeout_armed`
     uint64_t timeout_ticks;   // deadline
     uint64_t timeout_armed;
     // What waiting needs beyond a place in a queue; each object says what it keeps here.
     uint64_t wait[4];
+    struct mutex *awaited; // the mutex it waits for, or NULL
+    struct mutex *held;    // the mutexes it owns, the latest first
     // Messages (endpoint.c).
     uint64_t *buffer;       // words beyond the registers; a page, for user threads mapped in their space
     uint64_t sent_words;    // of a sender that waits to be received
     uint64_t wants_reply;   // it is a call
     struct thread *caller;  // waits for this thread's reply
     struct thread *replier; // whose reply this thread waits for
+    // Components and user-level scheduling (component.c, brand.c, scheduler.c).
+    struct migration migration;
+    struct brand *brand; // whose upcalls it runs; NULL for other threads
+    struct place places[SCHEDULER_LEVELS];
+    uint64_t preempted; // parked by an interrupt, not by its own call
+    uint64_t accounted; // switches to and from it are
     struct link joiners; // threads that wait for this one's end
     const char *role;    // "client", "peer", ...: the name in event log and messages
 #if CONFIG_OBJCORE
@@ -102,6 +117,7 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
 int64_t thread_start(struct thread *t);
 int64_t thread_suspend(struct thread *t);
 int64_t thread_resume(struct thread *t);
+int64_t thread_unpark(struct thread *t); // for component.c
 int64_t thread_abort(struct thread *t); // does not return where t is the caller
 int64_t thread_join(struct thread *t, uint64_t timeout_ticks);
 int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative);
@@ -125,6 +141,16 @@ static inline uint64_t *message_buffer(void)
 // Takes the running thread off the processor, into `waiters` by priority, first come first served among equals.
 // Returns what thread_wake() was given, or ERROR_TIMEOUT.
 int64_t thread_block(struct link *waiters, uint64_t timeout_ticks);
+// How operations end that cannot go on at once; both restore the interrupt state `irq`. Called last, so that the
+// common case of the operation saves no register.
+// Waits among `waiters`; ERROR_BUSY where the caller may not wait.
+int64_t thread_await(struct link *waiters, uint64_t timeout_ticks, uint64_t irq);
+// Gives the first of the waiters what it waits for; returns 0.
+int64_t thread_deliver(struct link *waiters, int64_t result, uint64_t irq);
+// Lets a blocked thread wait in another place, without a timeout.
+void thread_requeue(struct thread *t, struct link *waiters);
+// Moves a thread to a level, in whatever queue it stands. Its own wish stays in base_level.
+void thread_set_level(struct thread *t, uint64_t level);
 // Ends the wait of a blocked thread.
 void thread_wake(struct thread *t, int64_t result);
 // The most urgent of the waiters, which must not be empty.
@@ -152,6 +178,8 @@ static inline uint64_t preemption_hold(void)
     return was;
 }
 void preemption_release(uint64_t was);
+// Lets a more urgent ready thread run, where the running thread's level has fallen.
+void preemption_check(void);
 
 #endif
 #endif

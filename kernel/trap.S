@@ -23,6 +23,7 @@
 #define MESSAGE_CALL(name, type) COUNT_CALL
 #define SEND_CALL(name, type) COUNT_CALL
 #define RECEIVE_CALL(name, type) COUNT_CALL
+#define INVOKE_CALL(name, type) COUNT_CALL
 #if CONFIG_USERSPACE
 #include "calls.def"
 #endif
@@ -92,6 +93,18 @@ message_\name:
     call    sys_\name
     j       message_return
     .endm
+// A call that goes on at the entry of a component, with the caller's next four arguments in a0 to a3.
+    .macro  goes_on_elsewhere name
+    .globl  invoke_\name
+invoke_\name:
+    sd      a1, FRAME_A(sp)
+    sd      a2, FRAME_A + 8(sp)
+    sd      a3, FRAME_A + 16(sp)
+    sd      a4, FRAME_A + 24(sp)
+    call    sys_\name
+    bltz    a0, call_return
+    j       enter_with_arguments
+    .endm
 #if CONFIG_USERSPACE
 #define CALL0(name)
 #define CALL1(name, a)
@@ -105,6 +118,7 @@ message_\name:
 #define MESSAGE_CALL(name, type) answers_by_message name
 #define SEND_CALL(name, type)
 #define RECEIVE_CALL(name, type) answers_by_message name
+#define INVOKE_CALL(name, type) goes_on_elsewhere name
 #include "calls.def"
 #endif
 message_return:                     // a1 to a5 belong to the answer
@@ -114,6 +128,24 @@ message_return:                     // a1 to a5 belong to the answer
     ld      a4, THREAD_MESSAGE + 16(tp)
     ld      a5, THREAD_MESSAGE + 24(tp)
     leave_call
+
+#if CONFIG_USERSPACE
+// An upcall of the running thread begins. Whatever it was about in the kernel is forgotten, and left values in s0-s11.
+    .globl  enter_upcall
+enter_upcall:
+    ld      sp, THREAD_FRAME(tp)
+    .irp    r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    li      \r, 0
+    .endr
+enter_with_arguments:
+    ld      a0, FRAME_A(sp)
+    ld      a1, FRAME_A + 8(sp)
+    ld      a2, FRAME_A + 16(sp)
+    ld      a3, FRAME_A + 24(sp)
+    li      a4, 0
+    li      a5, 0
+    leave_call
+#endif
 
 no_call:
     li      a0, -7                  // ERROR_CALL

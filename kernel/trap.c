@@ -4,10 +4,12 @@
 #include "trap.h"
 
 #include "board.h"
+#include "component.h"
 #include "console.h"
 #include "counters.h"
 #include "events.h"
 #include "riscv.h"
+#include "scheduler.h"
 #include "thread.h"
 #include "timeout.h"
 
@@ -59,10 +61,13 @@ void trap_from_user(struct frame *frame)
 {
     uint64_t cause = READ_CSR(scause);
     if ((cause & CAUSE_INTERRUPT) != 0) {
+        scheduler_roll_back(frame);
         handle_interrupt(cause);
         return;
     }
     count(entries);
+    if ((cause == CAUSE_LOAD_PAGE_FAULT || cause == CAUSE_STORE_PAGE_FAULT) && component_stack_fault(READ_CSR(stval)))
+        return;
     current->fault = cause;
     print("fault: %s: cause %u at pc %x, address %x; the thread is ended\n", current->role, cause, frame->pc,
           READ_CSR(stval));

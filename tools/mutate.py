@@ -224,6 +224,7 @@ def survivors(mutants: Sequence[Mutant], workers: int) -> list[Mutant]:
         done += 1
         if status == 0:
             alive.append(mutant)
+            print(f"alive  {mutant}", file=sys.stderr, flush=True)
         if done % 50 == 0 or done == len(mutants):
             print(f"{done}/{len(mutants)} mutants, {len(alive)} alive", file=sys.stderr, flush=True)
     return alive

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Threads: yield between equals.
-#include "../circle.h"
+// Threads, by Zephyr's keys: yield between equals, and the life of a thread. In the latter the thread that is created,
+// started, suspended, resumed or aborted is the stage's object 0, called "other". It runs on the peer's side, and the
+// peer prepares it outside the interval, because a user thread cannot create a kernel thread.
+#include "zephyr.h"
 
-// The peer's yield returns, it reads the clock, and yields back.
+#ifndef USER_PROGRAM
+#include "../space.h"
+#endif
+
+PART void yield(struct props *p)
+{
+    (void)p;
+    thread_yield();
+}
+
 static int64_t yield_pass(void *arg)
 {
-    struct stage *stage = arg;
-    uint64_t begin = machine_clock.begin();
-    thread_yield();
-    return (int64_t)(stage->end - begin);
+    return time_to_peer(arg, yield);
 }
 
 static void yield_peer(struct stage *stage)
 {
-    for (;;) {
-        thread_yield();
-        stage->end = machine_clock.end();
-    }
+    stamp_after(stage, yield);
 }
 
 static void yield_turns(void *arg, uint64_t turns)
 {
-    (void)arg;
-    for (; turns > 0; turns--)
-        thread_yield();
+    repeat(arg, turns, yield);
 }
 
 static void yield_forever(struct stage *stage)
@@ -34,33 +37,152 @@ static void yield_forever(struct stage *stage)
         thread_yield();
 }
 
-#define YIELD_SEQUENCE                                                                                                 \
-    SEQUENCE("client: thread_yield", "kernel: switch to peer", "peer: thread_yield", "kernel: switch to client")
-#define ONE_YIELD                                                                                                      \
-    .sides = ALL_PAIRS, .naming = BY_PAIR, .pass = yield_pass, .peer = yield_peer, .client_priority = 10,              \
-    .peer_priority = 10, .client_calls = 1, .peer_calls = 1, .switches = 2
+#define OTHER_PRIORITY (CLIENT_PRIORITY + 1)
+#define PREPARER_PRIORITY (CLIENT_PRIORITY + 2)
+
+typedef void body(struct stage *stage);
+
+// The arguments of thread_create() for a thread on the caller's side.
+struct beginning {
+    uint64_t entry, argument;
+};
+
+#ifdef USER_PROGRAM
+extern void start_body(void); // start.S
+
+static struct beginning begin_with(struct stage *stage, body *function)
+{
+    (void)stage;
+    return (struct beginning){(uint64_t)start_body, (uint64_t)function};
+}
+#else
+static struct beginning begin_with(struct stage *stage, body *function)
+{
+    return (struct beginning){(uint64_t)function, (uint64_t)stage};
+}
+#endif
+
+static void create_other(struct stage *stage, body *function, uint64_t priority)
+{
+    struct beginning beginning = begin_with(stage, function);
+    thread_create(stage_object(stage, 0), beginning.entry, beginning.argument, priority);
+}
+
+static void note_start(struct stage *stage)
+{
+    stage->end = machine_clock.end();
+}
+
+// A kernel thread may create a thread of a program, where that begins.
+static struct beginning beginning_of_other(struct stage *stage)
+{
+#if CONFIG_USERSPACE && !defined(USER_PROGRAM)
+    if (stage->variant.peer_user)
+        return (struct beginning){space_entry(), 0};
+#endif
+    return begin_with(stage, note_start);
+}
+
+static int64_t create_part(void *arg)
+{
+    struct thread *other = stage_object(arg, 0);
+    struct beginning beginning = beginning_of_other(arg);
+    uint64_t begin = machine_clock.begin();
+    thread_create(other, beginning.entry, beginning.argument, OTHER_PRIORITY);
+    int64_t value = (int64_t)(machine_clock.end() - begin);
+    thread_abort(other);
+    return value;
+}
+
+// The client asks, by the semaphore, for a thread that can be started: the peer makes it.
+static void creator(struct stage *stage)
+{
+    for (;;) {
+        semaphore_take(stage_object(stage, 1), FOREVER);
+        create_other(stage, note_start, OTHER_PRIORITY);
+    }
+}
+
+static int64_t start_pass(void *arg)
+{
+    struct stage *stage = arg;
+    struct thread *other = stage_object(stage, 0);
+    semaphore_give(stage_object(stage, 1));
+    uint64_t begin = machine_clock.begin();
+    thread_start(other);
+    return (int64_t)(stage->end - begin);
+}
+
+static void suspend_forever(struct stage *stage)
+{
+    struct thread *self = stage_object(stage, 0);
+    for (;;) {
+        stage->begin = machine_clock.begin();
+        thread_suspend(self);
+        stage->end = machine_clock.end();
+    }
+}
+
+static void starter_once(struct stage *stage)
+{
+    create_other(stage, suspend_forever, OTHER_PRIORITY);
+    thread_start(stage_object(stage, 0));
+    semaphore_take(stage_object(stage, 1), FOREVER);
+}
+
+static int64_t suspend_pass(void *arg)
+{
+    struct stage *stage = arg;
+    thread_resume(stage_object(stage, 0));
+    return (int64_t)(machine_clock.end() - stage->begin);
+}
+
+static int64_t resume_pass(void *arg)
+{
+    struct stage *stage = arg;
+    struct thread *other = stage_object(stage, 0);
+    uint64_t begin = machine_clock.begin();
+    thread_resume(other);
+    return (int64_t)(stage->end - begin);
+}
+
+// The client asks for a thread that is ready, and less urgent than itself.
+static void starter(struct stage *stage)
+{
+    for (;;) {
+        semaphore_take(stage_object(stage, 1), FOREVER);
+        create_other(stage, note_start, CLIENT_PRIORITY - 1);
+        thread_start(stage_object(stage, 0));
+    }
+}
+
+static int64_t abort_part(void *arg)
+{
+    struct thread *other = stage_object(arg, 0);
+    semaphore_give(stage_object(arg, 1));
+    uint64_t begin = machine_clock.begin();
+    thread_abort(other);
+    return (int64_t)(machine_clock.end() - begin);
+}
+
+#define YIELD(key, title)                                                                                              \
+    CONTRACT(key, title, TO_AND_FRO("thread_yield", "thread_yield"), "one_way", "client: before thread_yield",         \
+             "peer: after thread_yield", NULL, "clock reading", "subtracted"),                                         \
+        ONE_CALL_EACH, .sides = ALL_PAIRS, .client_priority = CLIENT_PRIORITY, .peer_priority = CLIENT_PRIORITY,       \
+        .pass = yield_pass, .peer = yield_peer
+#define LIFE                                                                                                           \
+    .naming = BY_FROM, .client_priority = CLIENT_PRIORITY, .peer_priority = PREPARER_PRIORITY,                         \
+    .objects = {{OBJECT_thread, 0, 0}, {OBJECT_semaphore, 0, 1}}
+#define RESUMED_AND_SUSPENDED                                                                                          \
+    SEQUENCE("client: thread_resume", "kernel: switch to other", "other: thread_suspend", "kernel: switch to client")
 
 const struct circle thread_circles[] = {
-    {.contract = {.key = "thread.yield.preemptive.ctx",
-                  .title = "Context switch by yield between preemptive threads of equal priority",
-                  .sequence = YIELD_SEQUENCE,
-                  .interval = "one_way",
-                  .from = "client: before thread_yield",
-                  .to = "peer: after thread_yield",
-                  .correction = "none"},
-     ONE_YIELD},
-    {.contract = {.key = "thread.yield.cooperative.ctx",
-                  .title = "Context switch by yield between cooperative threads of equal priority",
-                  .sequence = YIELD_SEQUENCE,
-                  .interval = "one_way",
-                  .from = "client: before thread_yield",
-                  .to = "peer: after thread_yield",
-                  .correction = "none"},
-     ONE_YIELD,
+    {YIELD("thread.yield.preemptive.ctx", "Context switch by yield between preemptive threads of equal priority")},
+    {YIELD("thread.yield.cooperative.ctx", "Context switch by yield between cooperative threads of equal priority"),
      .cooperative = 1},
     {.contract = {.key = "thread.yield.round_trip",
                   .title = "Two context switches by yield: to the peer and back",
-                  .sequence = YIELD_SEQUENCE,
+                  .sequence = TO_AND_FRO("thread_yield", "thread_yield"),
                   .interval = "round_trip",
                   .from = "client: before thread_yield",
                   .to = "client: after thread_yield",
@@ -75,5 +197,30 @@ const struct circle thread_circles[] = {
      .client_calls = 1,
      .peer_calls = 1,
      .switches = 2},
+    {CONTRACT("thread.create", "Create a thread, not started",
+              SEQUENCE("client: thread_create", "client: thread_abort"), "half", "client: before thread_create",
+              "client: after thread_create", NULL, "clock reading", "subtracted"),
+     LIFE, .sides = K_TO_K | K_TO_U | U_TO_U, .client_calls = 2, .pass = create_part},
+    {CONTRACT("thread.start", "Start a more urgent thread: until it runs",
+              SEQUENCE("client: semaphore_give", "kernel: switch to peer", "peer: thread_create",
+                       "peer: semaphore_take", "kernel: switch to client", "client: thread_start",
+                       "kernel: switch to other", "other: thread_abort", "kernel: switch to client"),
+              "one_way", "client: before thread_start", "other: its first statement", EXPECT({"wakeups", 1}),
+              "clock reading", "subtracted"),
+     LIFE, .sides = ALL_PAIRS, .client_calls = 2, .peer_calls = 3, .switches = 4, .pass = start_pass, .peer = creator},
+    {CONTRACT("thread.suspend", "Suspend oneself: until a less urgent thread runs", RESUMED_AND_SUSPENDED, "one_way",
+              "other: before thread_suspend", "client: after thread_resume", NULL, "clock reading", "subtracted"),
+     LIFE, .sides = ALL_PAIRS, .client_calls = 1, .peer_calls = 1, .switches = 2, .pass = suspend_pass,
+     .peer = starter_once},
+    {CONTRACT("thread.resume", "Resume a more urgent thread: until it runs", RESUMED_AND_SUSPENDED, "one_way",
+              "client: before thread_resume", "other: after thread_suspend", NULL, "clock reading", "subtracted"),
+     LIFE, .sides = ALL_PAIRS, .client_calls = 1, .peer_calls = 1, .switches = 2, .pass = resume_pass,
+     .peer = starter_once},
+    {CONTRACT("thread.abort", "Abort a ready, less urgent thread",
+              SEQUENCE("client: semaphore_give", "kernel: switch to peer", "peer: thread_create", "peer: thread_start",
+                       "peer: semaphore_take", "kernel: switch to client", "client: thread_abort"),
+              "half", "client: before thread_abort", "client: after thread_abort", EXPECT({"wakeups", 1}),
+              "clock reading", "subtracted"),
+     LIFE, .sides = ALL_PAIRS, .client_calls = 2, .peer_calls = 3, .switches = 2, .pass = abort_part, .peer = starter},
     END_OF_FAMILY,
 };

@@ -125,6 +125,63 @@ static void equal_receivers_serve_in_order(void)
     CHECK(noted("abab"));
 }
 
+struct relay {
+    struct endpoint *endpoint;
+    struct semaphore *semaphore;
+};
+
+// With mcs=on the fast paths lead to passive servers only.
+static void test_passive_server(test_body *body, void *argument, uint64_t priority)
+{
+    struct thread *t = test_thread_created(body, argument, priority);
+    thread_set_passive(t, 1);
+    thread_start(t);
+}
+
+static void take_then_note(void *semaphore)
+{
+    semaphore_take(semaphore, FOREVER);
+    note('m');
+}
+
+// Makes a thread ready that is less urgent than this one but more than its caller, and replies.
+static void wake_then_reply(void *argument)
+{
+    const struct relay *relay = argument;
+    struct message m;
+    endpoint_receive(relay->endpoint, &m);
+    semaphore_give(relay->semaphore);
+    note('s');
+    endpoint_reply_receive(relay->endpoint, 0, &m);
+}
+
+static void reply_does_not_overtake_the_more_urgent(void)
+{
+    struct relay relay = {test_object(OBJECT_endpoint, 0, 0), test_object(OBJECT_semaphore, 0, 1)};
+    test_thread(take_then_note, relay.semaphore, RUNNER_PRIORITY + 2);
+    test_passive_server(wake_then_reply, &relay, RUNNER_PRIORITY + 3);
+    test_thread(call_then_note, new_party(relay.endpoint, 'c'), RUNNER_PRIORITY + 1);
+    CHECK(noted("smc"));
+}
+
+static void wake_then_call(void *argument)
+{
+    const struct relay *relay = argument;
+    struct message m = {0};
+    semaphore_give(relay->semaphore);
+    endpoint_call(relay->endpoint, 0, &m);
+    note('c');
+}
+
+static void call_does_not_overtake_the_more_urgent(void)
+{
+    struct relay relay = {test_object(OBJECT_endpoint, 0, 0), test_object(OBJECT_semaphore, 0, 1)};
+    test_thread(take_then_note, relay.semaphore, RUNNER_PRIORITY + 2);
+    test_passive_server(serve, new_party(relay.endpoint, 's'), RUNNER_PRIORITY + 1);
+    test_thread(wake_then_call, &relay, RUNNER_PRIORITY + 3);
+    CHECK(noted("msc"));
+}
+
 static void receive_and_stop(void *argument)
 {
     const struct party *party = argument;
@@ -219,6 +276,8 @@ const struct test endpoint_tests[] = {
     {"equal senders are received in order", equal_senders_are_received_in_order},
     {"the more urgent sender is received first", more_urgent_sender_is_received_first},
     {"equal receivers serve in order", equal_receivers_serve_in_order},
+    {"a call does not overtake the more urgent", call_does_not_overtake_the_more_urgent},
+    {"a reply does not overtake the more urgent", reply_does_not_overtake_the_more_urgent},
     {"a server that ends aborts the call", server_that_ends_aborts_the_call},
     {"aborted callers are forgotten", aborted_callers_are_forgotten},
     {"a bound notification ends a receive", signal_ends_a_receive},

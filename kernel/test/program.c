@@ -86,14 +86,26 @@ static void illegal_instruction_ends_the_program(void)
 
 static void bad_pointers_are_refused(void)
 {
-    CHECK_EQUAL(fate(PROGRAM_bad_pointers, 0), 0);
+    static uint64_t of_the_kernel[COUNTERS_END];
+    CHECK_EQUAL(fate(PROGRAM_bad_pointers, (uint64_t)of_the_kernel), 0);
     CHECK_EQUAL(test_shared()[1], 1);
+    for (int i = 0; i < COUNTERS_END; i++)
+        CHECK_EQUAL(of_the_kernel[i], 0);
 }
 
+// Among them the index that, unchecked, would find a table entry which the program has forged in its own memory.
 static void bad_handles_are_refused(void)
 {
-    CHECK_EQUAL(fate(PROGRAM_bad_handles, 0), 0);
+    struct semaphore *s = test_object(OBJECT_semaphore, 0, 1);
+    struct thread *t = test_program_created(PROGRAM_bad_handles, RUNNER_PRIORITY + 1, NULL);
+    uint64_t forged = ((uint64_t)&test_shared()[2] - (uint64_t)t->space->handles) / sizeof(struct handle);
+    test_shared()[0] = forged;
+    test_shared()[2] = (uint64_t)s;
+    test_shared()[3] = (uint64_t)s; // wherever the entry's halves fall
+    thread_start(t);
+    CHECK_EQUAL(t->fault, 0);
     CHECK_EQUAL(test_shared()[1], 1);
+    CHECK_EQUAL(semaphore_take(s, 0), ERROR_BUSY);
 }
 
 static void spinning_program_is_preempted(void)
@@ -118,9 +130,19 @@ static void aborted_in_a_call(void)
     CHECK_EQUAL(test_shared()[1], 0);
 }
 
+static void heap_serves_a_program(void)
+{
+    CHECK_EQUAL(fate(PROGRAM_use_heap, 0), 0);
+    CHECK_EQUAL(test_shared()[1], 1);
+}
+
 static void fuzzer_does_no_harm(void)
 {
-    struct object *objects[] = {test_object(OBJECT_semaphore, 0, 1), NULL};
+    struct queue *queue = test_object(OBJECT_queue, 0, 0);
+    queue_set_heap(queue, test_object(OBJECT_heap, 4096, 0));
+    struct object *objects[] = {test_object(OBJECT_semaphore, 0, 1), test_object(OBJECT_mutex, 0, 0),
+                                test_object(OBJECT_condvar, 0, 0),   &queue->object,
+                                test_object(OBJECT_stack, 100, 0),   test_object(OBJECT_event_set, 0, 0), NULL};
     test_shared()[0] = FUZZ_CALLS;
     struct thread *t = test_program(PROGRAM_fuzz, RUNNER_PRIORITY - 1, objects);
     CHECK_EQUAL(thread_join(t, 1000000000), 0);
@@ -163,6 +185,7 @@ const struct test program_tests[] = {
 #if CONFIG_ASID
     {"address-space identifiers are used again", identifiers_are_used_again},
 #endif
+    {"a heap serves a program", heap_serves_a_program},
     {"a system-call fuzzer does no harm", fuzzer_does_no_harm},
     END_OF_TESTS,
 };

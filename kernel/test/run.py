@@ -17,6 +17,7 @@ from typing import Any
 
 Record = dict[str, Any]
 failures: list[str] = []
+DATA = Path(__file__).resolve().parents[2] / "tests" / "data"
 
 
 def expect(holds: bool, sentence: str) -> None:
@@ -96,19 +97,34 @@ def check_fatal(machine: str, image: Path, configuration: dict[str, str]) -> Non
     print(f"{len(tests)} broken invariants stop the machine")
 
 
-def check_rows(keys: set[str]) -> None:
-    """Check that every row of the seeds, as tests/data maps it, has its key in the image."""
-    tables = sorted((Path(__file__).resolve().parents[2] / "tests" / "data").glob("seed-*-rows.tsv"))
+def check_zephyr(machine: str, image: Path, configuration: dict[str, str]) -> None:
+    """Check that the image lists every key of Zephyr's latency_measure that the configuration has, and no other one."""
+    table = (DATA / "zephyr-keys.txt").read_text().splitlines()
+    rows = [line.split() for line in table if not line.startswith(("#", "key"))]
+    column = 4 if configuration["userspace"] == "on" else 1
+    wanted = {row[0] for row in rows if row[column] != "-"}
+    listed = {r["contract"]["key"] for r in records(boot(machine, image, "list=1", 30)) if r["kind"] == "circle"}
+    expect(bool(wanted), "tests/data/zephyr-keys.txt has no rows")
+    expect(wanted <= listed, f"Zephyr's keys that are missing: {sorted(wanted - listed)}")
+    others = {row[0] for row in rows} - wanted
+    expect(not others & listed, f"keys that this configuration cannot have: {sorted(others & listed)}")
+    print(f"{len(wanted)} keys of Zephyr are here")
+
+
+def check_rows(keys: set[str], options: set[str]) -> None:
+    """Check that every row of the seeds, as tests/data maps it, has its key in an image with the option it needs."""
+    tables = sorted(DATA.glob("seed-*-rows.tsv"))
     expect(bool(tables), "tests/data has no seed-*-rows.tsv")
     rows = [
-        line.split("\t")
+        (line + "\t").split("\t")[:3]
         for table in tables
         for line in table.read_text().splitlines()
         if line and not line.startswith(("#", "row\t"))
     ]
-    for row, key in rows:
+    here = [(row, key) for row, key, option in rows if not option or option in options]
+    for row, key in here:
         expect(key in keys, f"the seeds' row {row!r} needs {key}, which this image has not")
-    print(f"{len(rows)} rows of the seeds are here")
+    print(f"{len(here)} of {len(rows)} rows of the seeds are here")
 
 
 def check_parameters(machine: str, image: Path, contracts: int) -> None:
@@ -194,9 +210,11 @@ def main() -> int:
     check_counts(found)
     check_fatal(options.machine, options.directory / "test.elf", found[0]["configuration"])
     check_parameters(options.machine, kernel, len([r for r in found if r["kind"] == "circle"]))
+    check_zephyr(options.machine, kernel, found[0]["configuration"])
     check_floor(found, "floor.empty.kernel", options.directory / "kernel.asm")
     if found[0]["configuration"]["userspace"] == "on":
-        check_rows({r["contract"]["key"] for r in found if r["kind"] == "circle"})
+        options_on = {f"{name}={value}" for name, value in found[0]["configuration"].items()}
+        check_rows({r["contract"]["key"] for r in found if r["kind"] == "circle"}, options_on)
         check_floor(found, "floor.empty.user", options.directory / "user.asm")
     if options.eventlog:
         log = "log=1 groups=1 tests=1 passes=1"

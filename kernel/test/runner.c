@@ -127,6 +127,13 @@ struct thread *test_program(enum program program, uint64_t priority, struct obje
     return t;
 }
 
+struct thread *test_spare(const struct thread *program, unsigned handle)
+{
+    struct thread *t = new_thread(program->space, "spare");
+    space_grant(program->space, handle, &t->object, 1);
+    return t;
+}
+
 static void free_spaces(void)
 {
     for (int i = 0; i < KEPT_MAX; i++)

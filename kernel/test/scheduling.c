@@ -32,6 +32,16 @@ static void budget_bounds_the_share(void)
     CHECK(near(t->own.consumed_ticks, 3300) || near(t->own.consumed_ticks, 3000));
 }
 
+static void unused_budget_is_not_saved_up(void)
+{
+    struct thread *t = test_thread_created(spin, NULL, RUNNER_PRIORITY - 1);
+    thread_set_budget(t, 300, 1000);
+    thread_sleep(10000);
+    thread_start(t);
+    thread_sleep(900);
+    CHECK(near(t->own.consumed_ticks, 300));
+}
+
 static void depleted_thread_lets_the_less_urgent_run(void)
 {
     struct thread *urgent = test_thread_created(spin, NULL, RUNNER_PRIORITY + 2);
@@ -187,6 +197,7 @@ static void suspended_server_stays_so_without_a_context(void)
 
 const struct test scheduling_tests[] = {
     {"a budget bounds a thread's share", budget_bounds_the_share},
+    {"unused budget is not saved up", unused_budget_is_not_saved_up},
     {"a depleted thread lets the less urgent run", depleted_thread_lets_the_less_urgent_run},
     {"round robin takes turns", round_robin_takes_turns},
     {"budgets are checked", budgets_are_checked},

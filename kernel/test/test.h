@@ -42,6 +42,8 @@ int noted(const char *letters); // and forgets them
 struct thread *test_program(enum program program, uint64_t priority, struct object *const *objects);
 // The same, not yet started.
 struct thread *test_program_created(enum program program, uint64_t priority, struct object *const *objects);
+// A further thread in the space of a program, dead until created, and its handle there.
+struct thread *test_spare(const struct thread *program, unsigned handle);
 // The page that all programs share at USER_STAGE, zeroed before each test.
 uint64_t *test_shared(void);
 #endif

@@ -11,6 +11,8 @@
 #include "error.h"
 #include "message.h"
 #include "object.h"
+#include "scheduler_page.h"
+#include "upcall.h"
 
 struct thread;
 #define TYPE(name) struct name;
@@ -40,6 +42,7 @@ enum call_number {
 #define MESSAGE_CALL(name, type) CALL_##name,
 #define SEND_CALL(name, type) CALL_##name,
 #define RECEIVE_CALL(name, type) CALL_##name,
+#define INVOKE_CALL(name, type) CALL_##name,
 #include "calls.def"
     CALLS_END
 };
@@ -105,6 +108,7 @@ enum call_number {
     MESSAGE_STUB(name, (struct type * object, uint64_t words, const struct message *m), LOAD_WORDS, (void)0)
 #define RECEIVE_CALL(name, type)                                                                                       \
     MESSAGE_STUB(name, (struct type * object, struct message *m), NO_WORDS, STORE_WORDS)
+#define INVOKE_CALL(name, type) // user/component.h
 #define CALL0(name) STUB0(name)
 #define CALL1(name, a) STUB1(name, a)
 #define CALL2(name, a, b) STUB2(name, a, b)

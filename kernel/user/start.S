@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // How the user image begins: what the kernel must know of it, and where every thread that the director makes starts.
+#include "board.h"
+
     .section .image, "a"
     .quad   start, text_end, rodata_end, data_end, bss_end
 
@@ -12,4 +14,16 @@ start:                              // a0 = role
     la      gp, __global_pointer$
     .option pop
     call    program_main
+    j       program_exit
+
+// Where a thread starts that a program makes itself: a0 = function, which gets the stage.
+    .globl  start_body
+start_body:
+    .option push
+    .option norelax
+    la      gp, __global_pointer$
+    .option pop
+    mv      t0, a0
+    li      a0, USER_STAGE
+    jalr    t0
     j       program_exit

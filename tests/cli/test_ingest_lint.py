@@ -82,7 +82,7 @@ def test_lint_strict_ends_with_4() -> None:
 def test_lint_json_names_rows() -> None:
     (bundle,) = json.loads(run("lint", str(DATA / "notes.txt"), "--json"))["bundles"]
     rates = [finding for finding in bundle["findings"] if finding["rule"] == "clock-rate"]
-    assert [finding["rows"][0]["key"] for finding in rates] == ["sched.yield.cross", "brand.scheduler.declined"]
+    assert [finding["rows"][0]["key"] for finding in rates] == ["thread.yield.cross", "brand.upcall.mediated.declined"]
 
 
 def test_lint_explains_its_rules() -> None:

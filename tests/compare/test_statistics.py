@@ -51,10 +51,16 @@ def test_change_is_relative_to_before() -> None:
 @pytest.mark.parametrize(("before", "after"), [([100.0], [150.0]), ([100.0], AFTER), (BEFORE, [150.0])])
 def test_one_run_a_side_is_never_significant(before: list[float], after: list[float]) -> None:
     row = statistics.change(before, after)
-    assert (row.p, row.interval) == (1.0, Interval(-1.0, math.inf, 0.95))
+    assert (row.p, row.df, row.interval) == (1.0, 0.0, Interval(-1.0, math.inf, 0.95))
     decision = statistics.decide(row, (len(before), len(after)))
     assert (decision.verdict, decision.minimum_detectable, decision.more_runs) == ("undecided", math.inf, None)
     assert statistics.equivalence_p(row) == 1.0
+
+
+def test_two_runs_a_side_are_enough_for_an_interval() -> None:
+    row = statistics.change([100.0, 101.0], [120.0, 121.0])
+    assert row.df == pytest.approx(2, abs=0.1)
+    assert 0.1 < row.interval.low < row.fraction < row.interval.high < 0.3
 
 
 def test_runs_without_spread_are_as_sure_as_a_relabelling_of_them() -> None:
@@ -78,7 +84,7 @@ def test_a_clock_with_steps_lends_its_rounding_to_runs_without_spread() -> None:
 
 @pytest.mark.parametrize(("before", "after"), [([1.0, 0.0], [1.0, 2.0]), ([1.0, 2.0], [1.0, -2.0])])
 def test_an_estimate_without_a_ratio_is_refused(before: list[float], after: list[float]) -> None:
-    with pytest.raises(ValueError, match="no ratio"):
+    with pytest.raises(ValueError, match=f"an estimate of {min(*before, *after):g}, which has no ratio"):
         statistics.change(before, after)
 
 
@@ -121,7 +127,8 @@ def test_four_verdicts(log_ratio: float, half_width: float, verdict: str) -> Non
 
 def test_bounds_of_a_verdict() -> None:
     """Touching the margin is not inside it; p of alpha is significant; a change of the margin is not beyond it."""
-    assert statistics.decide(a_change(0.0, EDGE), (5, 5)).verdict == "undecided"
+    for centre in (-0.5 * EDGE, 0.0, 0.5 * EDGE):
+        assert statistics.decide(a_change(centre, EDGE - abs(centre)), (5, 5)).verdict == "undecided"
     row = a_change(2 * EDGE, 1.5 * EDGE)
     alpha = 1 - row.log_interval.level
     assert statistics.decide(row, (5, 5), adjusted_p=alpha).verdict == "regressed"
@@ -193,7 +200,12 @@ def half_width(row: Change, now: tuple[int, int], added: int) -> float:
 
 @pytest.mark.parametrize(
     ("log_ratio", "wide", "now", "target"),
-    [(0.0, 0.03, (5, 5), EDGE), (0.004, 0.03, (3, 6), EDGE - 0.004), (-0.02, 0.03, (5, 4), 0.02)],
+    [
+        (0.0, 0.03, (5, 5), EDGE),
+        (0.004, 0.03, (3, 6), EDGE - 0.004),
+        (-0.02, 0.03, (5, 4), 0.02),
+        (-0.0255, 0.03, (2, 7), 0.0255),
+    ],
 )
 def test_runs_still_needed(log_ratio: float, wide: float, now: tuple[int, int], target: float) -> None:
     row = a_change(log_ratio, wide, df=sum(now) - 2)
@@ -236,9 +248,9 @@ def test_exact_clocks_compare_exactly(
         assert statistics.decide_exact(before, after) == statistics.decide_exact(before, after, 0.0)
 
 
-@pytest.mark.parametrize(("before", "after", "name"), [([1.0, 2], [1.0], "before"), ([1.0], [1.0, 2], "after")])
+@pytest.mark.parametrize(("before", "after", "name"), [([1.0, 3, 2], [1.0], "before"), ([1.0], [2.0, 1, 3], "after")])
 def test_runs_that_differ_are_not_exact(before: list[float], after: list[float], name: str) -> None:
-    with pytest.raises(ValueError, match=rf"runs of {name} differ \(1 to 2\)"):
+    with pytest.raises(ValueError, match=rf"runs of {name} differ \(1 to 3\)"):
         statistics.decide_exact(before, after)
 
 

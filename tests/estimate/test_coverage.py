@@ -87,7 +87,7 @@ def test_runs_of_all_kinds_at_length(runs: int, phi: float) -> None:
         series = warming_up(rng, 400, phi)
         return regimes.estimate(series[steady.mser5(series) or 0 :]).typical.value
 
-    assert_covers(over_runs(runs, location), replications=4000)
+    assert_covers(over_runs(runs, location))
 
 
 def on_a_shared_machine(rng: Generator, n: int, latency: float) -> FloatArray:

@@ -43,7 +43,13 @@ def test_value_and_half_width(value: float, half_width: float, text: str) -> Non
 
 @pytest.mark.parametrize(
     ("fraction", "half_width", "text"),
-    [(0.0421, 0.0005, "4.21 %"), (-0.30319, 0.0001, "-30.319 %"), (0.3, 0.04, "30 %"), (1.0, 0.004, "100.0 %")],
+    [
+        (0.0421, 0.0005, "4.21 %"),
+        (-0.30319, 0.0001, "-30.319 %"),
+        (0.3, 0.04, "30 %"),
+        (0.3, 0.00354, "30.00 %"),
+        (1.0, 0.004, "100.0 %"),
+    ],
 )
 def test_percent(fraction: float, half_width: float, text: str) -> None:
     assert digits.percent(fraction, half_width) == text

@@ -68,6 +68,9 @@ def test_overhead_is_the_median_of_stable_samples() -> None:
         ([100] * 30 + [106] * 9 + [100] * 5 + [106] * 1, ""),
         ([100] * 8 + [105] * 8, ""),
         ([10] * 8 + [12] * 8, ""),
+        ([10] * 8 + [12.2] * 8, "middle half of its samples spans 2.2 around 10 where 2"),
+        ([90] * 28 + [100] * 72, "middle half of its samples spans 10 around 100"),
+        ([90] * 24 + [100] * 76, ""),
         ([10] * 8 + [13] * 8, "middle half of its samples spans 3 around 10 where 2"),
     ],
 )
@@ -75,6 +78,11 @@ def test_overhead_that_spreads_is_not_stable(empty: list[float], problem: str) -
     overhead = direct.measure_overhead(empty)
     assert problem in overhead.unstable
     assert bool(problem) == bool(overhead.unstable)
+
+
+def test_overhead_may_spread_two_steps_of_the_clock() -> None:
+    assert direct.measure_overhead([10] * 8 + [14] * 8, resolution=2).unstable == ""
+    assert direct.measure_overhead([10] * 8 + [15] * 8, resolution=2).unstable
 
 
 def test_overhead_that_moves_is_not_stable() -> None:
@@ -112,6 +120,12 @@ def test_a_mode_of_one_percent_is_reported() -> None:
     passes = np.array([100.0] * 1980 + [200.0] * 20)
     assert [mode.share for mode in direct.estimate(passes).modes] == [0.99, 0.01]
     assert len(direct.estimate([*passes, 100.0]).modes) == 1
+
+
+def test_a_mode_is_reported_from_four_standard_deviations_on() -> None:
+    """k equal passes have a smoothed height of sqrt(2) k, which is that height's variance: 4 needs 12 passes."""
+    assert len(direct.estimate([100.0] * 1000 + [200.0] * 12).modes) == 2
+    assert len(direct.estimate([100.0] * 1000 + [200.0] * 11).modes) == 1
 
 
 def test_level_reaches_the_intervals() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from golden import table
 
 from cyclometer.estimate import kbench
+from tests.estimate.golden import table
 
 APPENDIX_2 = [
     # mean A, var A, mean Y, var Y, low, high, var P, sd P, cv Y %, cv P %

@@ -95,6 +95,15 @@ def test_ties_fall_back_on_student() -> None:
     assert levels.combine(tied).interval.half_width == pytest.approx(own.half_width)
 
 
+@pytest.mark.parametrize(("equal", "runs", "resampled"), [(6, 8, False), (16, 20, True)])
+def test_share_of_resamples_without_spread_that_is_borne(equal: int, runs: int, resampled: bool) -> None:
+    """All drawn from the equal ones with probability (6/8)^8 = 10 % and (16/20)^20 = 1.15 %; 1.25 % are borne."""
+    values = [1.0] * equal + [2.0 + i for i in range(runs - equal)]
+    own = student(float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(runs), runs - 1, 0.95)
+    same = levels.combine(values).interval.half_width == pytest.approx(own.half_width)
+    assert same != resampled
+
+
 def test_few_resamples_without_spread_do_no_harm() -> None:
     """A share of 0.35 % of the resamples has no spread: less than a quarter of the 5 % outside the level."""
     interval = levels.combine([1.0] * 6 + [2.0] * 2 + [3.0] * 2).interval

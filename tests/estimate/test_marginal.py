@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from golden import table
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from cyclometer.estimate import marginal
 from cyclometer.estimate.interval import FloatArray
+from tests.estimate.golden import table
 
 
 def flow(
@@ -179,10 +179,10 @@ def test_line_holds_at_the_declared_alpha() -> None:
     fit = marginal.MarginalFit(fit.b, 0, fit.b_interval, fit.c, 0, fit.c_interval, 3, curvature)
     assert [fit.line_holds(alpha) for alpha in (0.01, 0.02, 0.021)] == [True, True, False]
     assert fit.line_holds()
-    weak = marginal.MarginalFit(
-        fit.b, 0, fit.b_interval, fit.c, 0, fit.c_interval, 3, marginal.Curvature(0.0099, 0.0, 0.5)
-    )
-    assert not weak.line_holds()
+    for p, holds in ((0.0099, False), (0.0101, True)):
+        weak = marginal.Curvature(p, 0.0, 0.5)
+        by_default = marginal.MarginalFit(fit.b, 0, fit.b_interval, fit.c, 0, fit.c_interval, 3, weak)
+        assert by_default.line_holds() is holds
     alone = marginal.MarginalFit(
         fit.b, 0, fit.b_interval, fit.c, 0, fit.c_interval, 3, marginal.Curvature(None, 0.0, 0.005)
     )
@@ -208,7 +208,18 @@ def test_three_perfect_points_without_replicates_claim_nothing() -> None:
     assert fit.line_holds()
     two = marginal.fit([100.0, 200.0], [1, 2])
     assert two.b_interval.half_width == math.inf
-    assert marginal.fit([100.0, 200, 300, 400], [1, 2, 3, 4]).line_holds()
+
+
+def test_rounding_is_no_bend_and_a_perfect_parabola_is_one() -> None:
+    """Without replicates and without scatter only rounding is left, which must not be divided by itself."""
+    sizes = np.arange(1.0, 11)
+    line = marginal.fit(0.1 + 0.7 * sizes, sizes).curvature
+    parabola = marginal.fit(100 + 0.01 * sizes**2, sizes).curvature
+    assert line is not None
+    assert parabola is not None
+    assert line.quadratic_p == pytest.approx(1.0, abs=1e-3)
+    assert parabola.quadratic == pytest.approx(0.01)
+    assert parabola.quadratic_p < 1e-9
 
 
 def test_a_single_test_in_one_group_leaves_the_variances_unknown() -> None:
@@ -221,6 +232,10 @@ def test_a_single_test_in_one_group_leaves_the_variances_unknown() -> None:
     assert known.df is not None
     assert known.variance.tolist() == [100 / 12, 25]  # 8 / 2 = 4 is less than the rounding allows
     assert known.df.tolist() == [1, 1]
+    assert marginal.Groups(known.N, known.location, known.weight, known.variance, None).known is None
+    exact = marginal.group_means([10.0, 10, 20, 20], [1, 1, 2, 2]).variance
+    assert exact is not None
+    assert exact.tolist() == [1 / 12, 1 / 12]
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_position_is_unbiased() -> None:
 
 def test_equal_values_are_one_mode() -> None:
     (mode,) = modes.find(np.full(50, 42.0), 3)
-    assert mode.position == pytest.approx(42, rel=modes.BANDWIDTH / modes.BINS)
+    assert mode.position == pytest.approx(42 * math.exp(modes.BANDWIDTH / modes.BINS / 2), rel=1e-12)
     assert mode.share == 1.0
 
 
@@ -49,6 +49,7 @@ def test_bandwidth_is_half_a_percent_or_the_clocks_step() -> None:
     assert modes.bandwidth(np.array([1000.0, 1001.0, 1001.0, 1005.0])) == modes.BANDWIDTH
     assert modes.bandwidth(np.array([274.0, 300.0, 300.0, 352.0])) == 26 / 300
     assert modes.bandwidth(np.array([100.0])) == modes.BANDWIDTH
+    assert modes.bandwidth(np.array([274.0, 300.0, 326.0, 352.0])) == 26 / 326
     assert modes.bandwidth(np.array([9.0, 10.0, 10.0])) == 0.1
     assert modes.bandwidth(np.array([8.9, 10.0, 10.0])) == modes.BANDWIDTH
 
@@ -73,10 +74,29 @@ def test_the_depth_of_a_valley_decides() -> None:
     assert len(modes._parted(density, deviations)) == 1
 
 
+def test_the_first_of_equal_peaks_and_valleys_counts() -> None:
+    assert modes._parted(np.array([0.0, 100, 99, 100, 0]), 3) == [(0, 1, 5)]
+    assert modes._parted(np.array([400.0, 100, 101, 100, 400]), 3) == [(0, 0, 1), (1, 4, 5)]
+
+
 def test_both_sides_of_a_valley_must_be_significant() -> None:
     assert len(modes._parted(np.array([400.0, 100, 110]), 3)) == 1
     assert len(modes._parted(np.array([110.0, 100, 400]), 3)) == 1
     assert modes._parted(np.array([1.0, 100, 90, 5, 0, 2, 100, 3, 80]), 3) == [(0, 1, 4), (4, 6, 7), (7, 8, 9)]
+
+
+@pytest.mark.parametrize(
+    ("density", "turns"),
+    [
+        ([1, 2, 3], [0, 2]),
+        ([1, 3, 2], [0, 1, 2]),
+        ([1, 3, 3, 2], [0, 1, 3]),
+        ([3, 1, 1, 1, 2], [0, 1, 4]),
+        ([0, 0, 4, 1, 6, 6, 0, 0], [0, 2, 3, 4, 6]),
+    ],
+)
+def test_turning_points_are_ends_and_extremes_at_their_first_bin(density: list[float], turns: list[int]) -> None:
+    assert modes._turning_points(np.array(density, dtype=float)) == turns
 
 
 def test_smoothed_counts_have_poisson_variance() -> None:
@@ -93,6 +113,6 @@ def test_smoothed_counts_have_poisson_variance() -> None:
 
 def test_histogram_keeps_every_count() -> None:
     x = np.array([0.0, 0.1, 0.9, 1.0, 2.5])
-    bins = modes._histogram(x, 1.0)
-    assert bins.tolist()[:4] == [3, 1, 1, 0]
-    assert bins.size == 2 + 4 * modes.BINS
+    bins = modes._histogram(x, 0.5)
+    assert bins.tolist()[:7] == [2, 1, 1, 0, 0, 1, 0]
+    assert bins.size == 5 + 4 * modes.BINS

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from cyclometer.estimate.interval import Interval
-from cyclometer.estimate.order import quantile, quantile_interval
+from cyclometer.estimate.order import _binomial_quantile, quantile, quantile_interval
 
 TEN = np.arange(1.0, 11.0)
 
@@ -49,6 +49,22 @@ def test_ranks_cover_and_the_next_narrower_do_not(n: int, p: float, level: float
     if interval.low > 0:  # P(fewer than `low` samples below the quantile)
         assert stats.binom.cdf(interval.low - 1, n, p) <= tail + 1e-12
         assert stats.binom.cdf(interval.low, n, p) > tail
+    else:
+        assert stats.binom.cdf(0, n, p) > tail - 1e-12
     if interval.high < math.inf:
         assert stats.binom.sf(interval.high - 1, n, p) <= tail + 1e-12
         assert stats.binom.sf(interval.high - 2, n, p) > tail
+
+
+@given(st.integers(1, 300), st.floats(0.01, 0.99), st.floats(0.001, 0.999))
+def test_binomial_quantile_is_the_smallest_that_suffices(n: int, p: float, q: float) -> None:
+    assert _binomial_quantile(q, n, p) == stats.binom.ppf(q, n, p)
+
+
+@given(st.integers(1, 60), st.sampled_from([0.1, 0.25, 0.5, 0.9]), st.data())
+def test_binomial_quantile_where_a_probability_is_met_exactly(n: int, p: float, data: st.DataObject) -> None:
+    """At the very probability of a step, where inverting the incomplete beta function rounds either way."""
+    k = data.draw(st.integers(0, n))
+    q = float(special.bdtr(k, n, p))
+    assert special.bdtr(_binomial_quantile(q, n, p), n, p) >= q
+    assert _binomial_quantile(q, n, p) <= k

@@ -43,6 +43,18 @@ def test_plan_is_the_cheapest_there_is(half_width: float, level: float) -> None:
     assert (plan.half_width, plan.seconds) == pytest.approx((best.half_width, best.seconds))
 
 
+def test_two_runs_where_two_are_allowed() -> None:
+    """Runs so dear that two are cheaper than three, in spite of t = 12.7."""
+    dear = Spread(between=1e-6, within=1.0, run_s=1000.0, test_s=0.001)
+    plan = planner.for_half_width(dear, 0.1, fewest_runs=2)
+    assert plan is not None
+    assert plan.runs == 2
+    assert (plan.half_width, plan.seconds) == pytest.approx(
+        (price(dear, 2, plan.tests).half_width, price(dear, 2, plan.tests).seconds)
+    )
+    assert price(dear, 2, plan.tests - 1).half_width > 0.1 >= plan.half_width
+
+
 def test_many_runs_approach_kalibera_and_jones() -> None:
     plan = planner.for_half_width(BOARD, 0.2)
     assert plan is not None
@@ -55,6 +67,7 @@ def test_no_plan_where_runs_alone_do_not_suffice() -> None:
     exact = planner.for_half_width(Spread(4.0, 1e-12, 1, 1), edge * 1.0001)
     assert exact is not None
     assert exact.runs == planner.MOST_RUNS
+    assert planner.for_half_width(Spread(4.0, 1e-12, 1, 1), edge * 0.9999) is None
 
 
 def test_exact_clock_takes_the_fewest_runs_of_one_test() -> None:

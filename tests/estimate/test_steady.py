@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
-from golden import table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -14,6 +15,7 @@ from statsmodels.tsa.stattools import acf
 
 from cyclometer.estimate import steady
 from cyclometer.estimate.interval import FloatArray, samples
+from tests.estimate.golden import table
 
 NOISE = np.random.default_rng(1).normal(0, 10, (40, 1000))
 
@@ -74,6 +76,11 @@ def test_segments_partition_the_run() -> None:
     assert [s.level for s in segments] == pytest.approx([30, 10, 20], abs=0.1)
 
 
+def test_levels_far_from_zero_are_parted_as_well() -> None:
+    series = np.where(np.arange(100) < 40, 0.0, 5.0) + NOISE[0, :100] / 20
+    assert [s.end for s in steady.segment(series + 1e12)] == [s.end for s in steady.segment(series)] == [40, 100]
+
+
 def test_a_segment_has_at_least_five_points() -> None:
     series = np.concatenate([np.zeros(20), np.full(4, 90.0), np.zeros(20)]) + NOISE[0, :44] / 100
     assert all(s.end - s.first >= 5 for s in steady.segment(series))
@@ -116,11 +123,20 @@ def test_penalty_keeps_noise_whole() -> None:
     assert sum(len(steady.segment(step + rng.normal(size=100))) > 1 for _ in range(100)) >= 90
 
 
+@pytest.mark.parametrize(("gain", "segments"), [(3.9, 1), (4.1, 2)])
+def test_penalty_is_four_variances_times_the_logarithm(gain: float, segments: int) -> None:
+    """Readings alternate by one about two levels; a step d in the middle saves n d^2 / 4 squares."""
+    noise = (2 * 1.4826) ** 2 / 2
+    step = math.sqrt(4 * gain * noise * math.log(100) / 100)
+    series = np.where(np.arange(100) < 50, 0.0, step) + np.where(np.arange(100) % 2, 1.0, -1.0)
+    assert len(steady.segment(series)) == segments
+
+
 def test_noise_of_differences_on_a_coarse_clock() -> None:
     """Differences of normal noise give its variance; where most readings are equal, their mean square does."""
     wide = np.random.default_rng(3).normal(0, 3, 20_000)
     assert steady._difference_variance(wide) == pytest.approx(9, rel=0.05)
-    assert steady._difference_variance(np.array([0.0, 0, 0, 0, 2, 0])) == pytest.approx(8 / 5 / 2)
+    assert steady._difference_variance(np.array([0.0, 0, 0, 0, 3, 0])) == pytest.approx(18 / 5 / 2)
 
 
 def plain_mser5(series: FloatArray) -> int | None:
@@ -133,7 +149,8 @@ def plain_mser5(series: FloatArray) -> int | None:
 @settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(10, 90), st.floats(0, 80))
 def test_mser5_is_its_definition(seed: int, n: int, start: float) -> None:
-    series = np.random.default_rng(seed).normal(1e6, 5, n) + start * np.exp(-np.arange(n) / 10)
+    """The level is high enough to drown the noise in rounding, unless sums are taken about the mean."""
+    series = np.random.default_rng(seed).normal(1e9, 5, n) + start * np.exp(-np.arange(n) / 10)
     assert steady.mser5(series) == plain_mser5(series)
 
 
@@ -211,12 +228,12 @@ def test_variance_growth_by_hand() -> None:
 
 
 def test_variance_growth_weights_groups_by_their_tests() -> None:
-    A, N = grouped([10, 20, 40], [3, 9, 5], 12, seed=7)
+    A, N = grouped([10, 20, 80], [3, 9, 5], 12, seed=7)
     keep = np.r_[0:12, 12:15, 24:36]
     A, N = A[keep], N[keep]
     growth = steady.variance_growth(A, N)
-    log_variance = [np.log(A[size == N].var(ddof=1)) for size in (10, 20, 40)]
-    slope = np.polyfit(np.log([10, 20, 40]), log_variance, 1, w=np.sqrt([11, 2, 11]))[0]
+    log_variance = [np.log(A[size == N].var(ddof=1)) for size in (10, 20, 80)]
+    slope = np.polyfit(np.log([10, 20, 80]), log_variance, 1, w=np.sqrt([11, 2, 11]))[0]
     assert growth is not None
     assert growth.exponent == pytest.approx(slope)
 
@@ -239,6 +256,7 @@ def test_variance_growth_needs_two_groups_that_vary() -> None:
     assert steady.variance_growth(A, N) is not None
     assert steady.variance_growth(A[:5], N[:5]) is None
     assert steady.variance_growth(A, np.full(6, 10.0)) is None
+    assert steady.variance_growth([1.0, 2.0], [1, 2]) is None
     assert steady.variance_growth([5.0] * 3 + [9.0, 8, 9], N) is None
     with_exact = steady.variance_growth([5.0] * 3 + [9.0, 8, 9, 30, 34, 38], [1] * 3 + [2] * 3 + [4] * 3)
     assert with_exact == steady.variance_growth([9.0, 8, 9, 30, 34, 38], [2] * 3 + [4] * 3)

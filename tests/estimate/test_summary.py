@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from golden import table
 
 from cyclometer.estimate import kbench, summary
+from tests.estimate.golden import table
 
 
 def test_summary_equals_the_samples_it_was_made_from() -> None:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each format, in every shape it has had."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from cyclometer.errors import UsageError
 from cyclometer.ingest import Settings, detect, formats, ingest
+from cyclometer.ingest.parsed import SETTINGS
 from cyclometer.ingest.reading import decode, read
 
 from .conftest import DATA, ROOT, Ingested, index, row, summaries, values
@@ -56,6 +59,21 @@ def test_every_parser_module_is_registered() -> None:
     folder = ROOT / "src" / "cyclometer" / "ingest"
     parsers = {path.stem for path in folder.glob("*.py") if "\ndef parse(foreign" in path.read_text()}
     assert parsers == {str(getattr(item, "__name__", "")).rpartition(".")[2] for item in formats().values()}
+
+
+def test_every_format_and_setting_is_documented() -> None:
+    page = (ROOT / "docs" / "foreign-files.md").read_text()
+    assert [name for name in (*formats(), *SETTINGS) if f"`{name}`" not in page] == []
+
+
+def test_sel4bench_logs_of_the_benchmark_arrive_whole(tmp_path: Path) -> None:
+    script = ROOT / "tools" / "sel4bench_logs.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path), "3", "60000"], check=True)
+    bundle, _ = ingest(sorted(tmp_path.iterdir()))
+    assert not bundle.identity.problems
+    assert {s.run for s in summaries(bundle, "endpoint.call.words_0.cross")} == {0, 1, 2}
+    printed = sum(s.n or 0 for s in bundle.identity.summaries)
+    assert len(bundle.samples) == printed > 15_000
 
 
 def test_sel4bench_iterations_are_visits(ingested: Ingested) -> None:
@@ -172,15 +190,23 @@ def test_history_of_one_kernel_can_be_compared(ingested: Ingested) -> None:
     assert len(summaries(bundle, "endpoint.call.words_0.cross")) == 2
 
 
+def test_kbench_tests_have_turns(tmp_path: Path) -> None:
+    text = (DATA / "kbench_paper.txt").read_text().replace("Test size: 300,", "Test size: 0,")
+    (tmp_path / "kbench.txt").write_text(text)
+    bundle, _ = ingest([tmp_path / "kbench.txt"])
+    assert len(bundle.samples) == 300  # without the 90 of the third table
+    assert "a table of tests without a turn" in [p.what for p in bundle.identity.problems]
+
+
 def test_microkit_later_form_is_another_clock(tmp_path: Path, ingested: Ingested) -> None:
     log = tmp_path / "later.log"
     log.write_text("Validation ppcall\nResult:\nMean: 886\nStdev = sqrt(9384)\nBENCHFINISHED\n")
     bundle, _ = ingest([log])
-    (later,) = summaries(bundle, "channel.ppcall.round_trip")
+    (later,) = summaries(bundle, "microkit.ppcall")
     assert later.mean == 886
     assert later.sd == pytest.approx(96.87, abs=0.005)
-    first = row(ingested("microkit_passes.txt"), "channel.ppcall.round_trip")
-    assert row(bundle, "channel.ppcall.round_trip").clock != first.clock
+    first = row(ingested("microkit_passes.txt"), "microkit.ppcall")
+    assert row(bundle, "microkit.ppcall").clock != first.clock
 
 
 def test_zephyr_failed_rows_stay(ingested: Ingested) -> None:
@@ -357,6 +383,20 @@ def test_a_setting_without_meaning_is_refused(settings: dict[str, str]) -> None:
 def test_an_unknown_format_name_lists_the_known() -> None:
     with pytest.raises(UsageError, match="google-benchmark"):
         ingest([DATA / "TX1_MCS_64.json"], format_name="xml")
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("a\r\r\nb\rc\r", "a\nb\nc"),
+        ("\x1b[;1m\x1b[37mse\x1b[32mL4\x1b[0m", "seL4"),
+        ("\x1b]0;title\x07x\x1b[2A\x1b(By\x1b", "xy"),
+        ("\ufeffa", "a"),
+    ],
+)
+def test_console_noise_is_taken_out(raw: str, plain: str) -> None:
+    assert decode("x.log", raw.encode()).text == plain
 
 
 def test_overlong_lines_are_reported() -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each rule on the smallest bundle that breaks it, and on one that does not."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,11 @@ def test_rules_explain_themselves() -> None:
         assert rule.level in ("error", "warning", "note")
         assert rule.explanation.endswith(".")
         assert rule.fix.endswith(".")
+
+
+def test_rules_are_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "foreign-files.md").read_text()
+    assert [rule.id for rule in RULES if f"`{rule.id}`" not in page] == []
 
 
 def test_an_empty_bundle_has_nothing_wrong() -> None:

@@ -44,11 +44,11 @@ def test_change_table_thread_slower_than_process() -> None:
 def test_notes_cycles_that_are_not_the_time() -> None:
     bundle, found = lint("notes.txt")
     wrong = {next(iter(keys(bundle, finding))): finding.what for finding in found["clock-rate"]}
-    assert wrong.keys() == {"sched.yield.cross", "brand.scheduler.declined"}  # and none of the other 16 pairs
-    assert "4448.927 cycles are 1.854 us" in wrong["sched.yield.cross"]
-    assert "not 1.97" in wrong["sched.yield.cross"]
-    assert "5027 cycles are 2.095 us" in wrong["brand.scheduler.declined"]
-    assert "not 2.07" in wrong["brand.scheduler.declined"]
+    assert wrong.keys() == {"thread.yield.cross", "brand.upcall.mediated.declined"}  # and none of the other 16 pairs
+    assert "4448.927 cycles are 1.854 us" in wrong["thread.yield.cross"]
+    assert "not 1.97" in wrong["thread.yield.cross"]
+    assert "5027 cycles are 2.095 us" in wrong["brand.upcall.mediated.declined"]
+    assert "not 2.07" in wrong["brand.upcall.mediated.declined"]
 
 
 def test_notes_at_the_stated_rate() -> None:

@@ -3,9 +3,8 @@
 // The user programs of the tests. shared[0] is the test's argument, shared[1] the program's answer.
 #include "board.h"
 #include "calls.h"
+#include "heap.h"
 #include "test/programs.h"
-
-typedef volatile uint64_t shared_words;
 
 #define KERNEL_POINTERS {(void *)KERNEL_BASE, (void *)KERNEL_STACKS, (void *)(USER_TOP - 4), (void *)~7ul, NULL}
 
@@ -60,6 +59,8 @@ static void program_bad_pointers(shared_words *shared)
         refused &= counters_read(pointers[i]) == ERROR_ARGUMENT;
         refused &= console_write(pointers[i], 8) == ERROR_ARGUMENT;
     }
+    refused &= counters_read((int64_t *)shared[0]) == ERROR_ARGUMENT; // writable, but the kernel's
+    refused &= console_write((const char *)shared[0], 8) == ERROR_ARGUMENT;
     refused &= counters_read((int64_t *)USER_BASE) == ERROR_ARGUMENT;     // its own code, not to be written
     refused &= console_write((const char *)USER_STAGE, ~0ul) == ERROR_ARGUMENT; // wraps round the end
     shared[1] = refused;
@@ -74,6 +75,7 @@ static void program_bad_handles(shared_words *shared)
         refused &= thread_abort((struct thread *)handles[i]) == ERROR_HANDLE;
     }
     refused &= semaphore_give((struct semaphore *)0) == ERROR_HANDLE; // a thread's
+    refused &= semaphore_give((struct semaphore *)shared[0]) == ERROR_HANDLE;
     shared[1] = refused;
 }
 
@@ -122,6 +124,19 @@ static void program_see_cleared_registers(shared_words *shared)
 {
     uint64_t seen;
     __asm__ volatile("li a7, %1\n\t"
+                     "mv a1, a7\n\t"
+                     "mv a2, a7\n\t"
+                     "mv a3, a7\n\t"
+                     "mv a4, a7\n\t"
+                     "mv a5, a7\n\t"
+                     "mv a6, a7\n\t"
+                     "mv t0, a7\n\t"
+                     "mv t1, a7\n\t"
+                     "mv t2, a7\n\t"
+                     "mv t3, a7\n\t"
+                     "mv t4, a7\n\t"
+                     "mv t5, a7\n\t"
+                     "mv t6, a7\n\t"
                      "ecall\n\t"
                      "or a0, a1, a2\n\t"
                      "or a0, a0, a3\n\t"
@@ -184,7 +199,7 @@ static uint64_t next_random(uint64_t *state)
 // A value that is likely to be interesting: small, an address of something, or anything.
 static uint64_t random_argument(uint64_t *state)
 {
-    static const uint64_t interesting[] = {0,          1,        2,           USER_BASE, USER_STAGE,   USER_STACKS,
+    static const uint64_t interesting[] = {0, 1, 2, 3, 4, 5, 6, USER_BASE, USER_STAGE, USER_STACKS,
                                            USER_TOP - 8, KERNEL_BASE, KERNEL_STACKS, 1ul << 63, ~0ul, 0xfff};
     uint64_t choice = next_random(state);
     if (choice % 4 == 0)
@@ -194,9 +209,25 @@ static uint64_t random_argument(uint64_t *state)
 
 // Calls that would end or stop this thread for good, or fill the console, are left to programs of their own. With
 // handles that name nothing they are all made.
+// A heap in the program's own memory, filled, freed and filled again.
+static void program_use_heap(shared_words *shared)
+{
+    static struct heap heap;
+    static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
+    void *blocks[100];
+    uint64_t largest_bytes = heap_largest_bytes();
+    heap_add(&heap, page);
+    for (uint64_t i = 0; i < 100; i++)
+        blocks[i] = heap_take(&heap, i % 30);
+    for (uint64_t i = 0; i < 100; i++)
+        if (blocks[i] != NULL)
+            heap_give(&heap, blocks[i]);
+    shared[1] = blocks[99] != NULL && heap_take(&heap, largest_bytes) != NULL && heap_take(&heap, 1) == NULL;
+}
+
 static int fuzz_spares(uint64_t number, uint64_t handle)
 {
-    if (number >= CALL_semaphore_give && handle > 3)
+    if (number >= CALL_semaphore_give && handle > 6)
         return 0;
     return number == CALL_console_write || number == CALL_thread_exit || number == CALL_thread_suspend ||
            number == CALL_thread_abort || number == CALL_thread_sleep || number == CALL_thread_join ||
@@ -213,8 +244,10 @@ static void program_fuzz(shared_words *shared)
         register uint64_t a1 __asm__("a1") = random_argument(&state);
         register uint64_t a2 __asm__("a2") = random_argument(&state);
         register uint64_t a3 __asm__("a3") = random_argument(&state);
-        if (a7 == CALL_semaphore_take)
+        if (a7 == CALL_semaphore_take || a7 == CALL_mutex_lock || a7 == CALL_queue_get || a7 == CALL_stack_pop)
             a1 = 0; // nobody else would give
+        a2 = a7 == CALL_condvar_wait ? 0 : a2;
+        a3 = a7 == CALL_events_wait || a7 == CALL_events_wait_all ? 0 : a3;
         if (!fuzz_spares(a7, a0))
             __asm__ volatile("ecall"
                              : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)
@@ -228,7 +261,7 @@ void program_main(uint64_t program)
 {
     static void (*const programs[])(shared_words *) = {
 #define PROGRAM(name) [PROGRAM_##name] = program_##name,
-        PROGRAMS(PROGRAM)
+        PROGRAMS(PROGRAM) COMPONENT_PROGRAMS(PROGRAM)
 #undef PROGRAM
     };
     if (program < PROGRAMS_END)

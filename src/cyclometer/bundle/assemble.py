@@ -25,7 +25,7 @@ from cyclometer.bundle.model import (
     samples,
 )  # fmt: skip
 from cyclometer.record.decode import Damage
-from cyclometer.record.schema import Circle, Failed, Group, Hello, Overhead, Pass, Record, Skipped
+from cyclometer.record.schema import Circle, Events, Failed, Group, Hello, Overhead, Pass, Record, Skipped
 
 _Chunk = tuple[int, int, Group | Pass | Overhead]  # row, run, record
 
@@ -55,6 +55,8 @@ class Assembler:
                     self._row(run, record)
                 case Group() | Pass() | Overhead():
                     self._chunk(run, record)
+                case Events():
+                    self.plan.setdefault("events", {})[record.circle] = record.events
                 case Failed():
                     self._problem(Problem(record.reason, f"circle {record.circle}", "failed"))
                 case Skipped():

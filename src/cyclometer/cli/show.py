@@ -22,10 +22,12 @@ def command(bundle: Path | None, circle: str | None, as_json: bool) -> None:
 
     Example: cyclometer show results/before --circle pipe.round_trip.cross.equal
     """
-    from cyclometer.report import detail, table
+    from cyclometer.report import table
 
     loaded = load(bundle)
     if circle is not None:
+        from cyclometer.report import detail
+
         detail.show(loaded, circle, as_json)
     elif as_json:
         click.echo(json.dumps(table.as_json(loaded), indent=1))

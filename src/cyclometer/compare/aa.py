@@ -18,7 +18,7 @@ from scipy import stats
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.compare import statistics
-from cyclometer.compare.pairing import Circle, Side, environment, likeness, of_runs, side
+from cyclometer.compare.pairing import Circle, Side, environment, likeness, made, of_runs, side
 from cyclometer.compare.verdicts import Options, compare
 from cyclometer.errors import NothingMeasured
 from cyclometer.estimate.interval import FloatArray
@@ -99,7 +99,7 @@ def measure(bundles: Sequence[Bundle], options: Options | None = None) -> Record
 def _blocks(bundles: Sequence[Bundle], level: float) -> dict[Hashable, list[Block]]:
     """Blocks of each valid circle in order of time."""
     found: dict[Hashable, list[tuple[Bundle, Circle]]] = {}
-    for bundle in sorted(bundles, key=lambda one: one.identity.created):
+    for bundle in sorted(bundles, key=made):
         same = tuple(sorted(environment(bundle).items()))
         seen: Counter[Hashable] = Counter()
         for circle in side([bundle], level).circles:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.compare import edivisive
-from cyclometer.compare.pairing import VERSIONS, Across, Circle, environment, likeness, side
+from cyclometer.compare.pairing import VERSIONS, Across, Circle, environment, likeness, made, side
 from cyclometer.compare.verdicts import Options
 from cyclometer.estimate.interval import FloatArray
 
@@ -80,7 +79,7 @@ def history(bundles: Sequence[Bundle], options: Options | None = None, across: A
     """
     options = options or Options()
     free = frozenset(VERSIONS) | frozenset(across or {})
-    ordered = sorted(bundles, key=lambda bundle: datetime.fromisoformat(bundle.identity.created))
+    ordered = sorted(bundles, key=made)
     found: dict[Hashable, list[Point]] = {}
     missing: dict[Hashable, int] = {}
     for bundle in ordered:

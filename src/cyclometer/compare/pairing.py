@@ -12,9 +12,11 @@ import fnmatch
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from cyclometer.bundle.model import Bundle, Clock, Problem
+from cyclometer.errors import BadFile
 from cyclometer.estimate import levels
 from cyclometer.estimate.rows import Estimate, RunEstimate, estimates
 
@@ -107,6 +109,16 @@ def environment(bundle: Bundle) -> dict[str, str]:
     lasting = {name: value for name, value in bundle.identity.environment.items() if name not in MOMENTARY}
     facts = dict(_flat("", lasting))
     return facts | {"target": bundle.identity.target, "tool": bundle.identity.tool}
+
+
+def made(bundle: Bundle) -> datetime:
+    """When a bundle was made, for the order of a store. Raises BadFile where it does not say so."""
+    try:
+        when = datetime.fromisoformat(bundle.identity.created)
+    except ValueError:
+        told = f"{bundle.path or 'a bundle'} was made at {bundle.identity.created[:40]!r}"
+        raise BadFile(f"{told}, which is no ISO 8601 time; restore its bundle.json") from None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 def pairs(before: Side, after: Side, across: Across | None = None) -> list[Pair]:

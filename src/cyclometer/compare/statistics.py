@@ -105,7 +105,7 @@ def adjust(p: ArrayLike) -> FloatArray:
     order = np.argsort(values)[::-1]
     scaled = values[order] * values.size / np.arange(values.size, 0, -1)
     adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(scaled))
+    adjusted[order] = np.minimum.accumulate(scaled)
     return adjusted
 
 

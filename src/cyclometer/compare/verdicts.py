@@ -24,6 +24,7 @@ from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
 from cyclometer.units import UNITS
 
+_EXACT_DIGITS = 9  # beyond which an exact latency shows only what dividing by the turns left
 DECIDED = ("regressed", "improved", "equivalent")
 VERDICTS = (
     "regressed", "improved", "failed", "invalid", "not comparable", "removed", "added", "undecided", "equivalent",
@@ -191,7 +192,7 @@ def _exact(pair: Pair, options: Options) -> Finding | None:
     b, a = _both(pair)
     if not b.clock.exact:
         return None
-    values = [np.unique([r.quiet.value for r in e.runs]) for e in (b, a)]
+    values = [np.unique(np.round([r.quiet.value for r in e.runs], _EXACT_DIGITS)) for e in (b, a)]
     if any(distinct.size > 1 for distinct in values):
         return None
     change, verdict = statistics.decide_exact(values[0], values[1], options.layout_floor)

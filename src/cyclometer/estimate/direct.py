@@ -79,25 +79,21 @@ def estimate(passes: ArrayLike, overhead: Overhead | None = None, level: float =
     Raises:
         MeasurementFailed: the overhead is not stable.
     """
-    correction = overhead or Overhead.none(level)
-    if correction.unstable:
-        raise MeasurementFailed(correction.unstable)
+    correction = _usable(overhead, level)
     ordered = np.sort(samples(passes, name="passes"))
     return DirectEstimate(
         passes=ordered.size,
         minimum=float(ordered[0]) - correction.value,
         maximum=float(ordered[-1]) - correction.value,
-        quantiles=tuple(
-            Quantile(
-                p,
-                quantile(ordered, p) - correction.value,
-                _difference(quantile(ordered, p), quantile_interval(ordered, p, level), correction),
-            )
-            for p in QUANTILES
-        ),
+        quantiles=tuple(_corrected(ordered, p, level, correction) for p in QUANTILES),
         modes=_modes(ordered, correction.value),
         overhead=correction,
     )
+
+
+def median(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95) -> Quantile:
+    """The median alone, as `estimate` gives it. Raises MeasurementFailed where the overhead is not stable."""
+    return _corrected(np.sort(samples(passes, name="passes")), 0.5, level, _usable(overhead, level))
 
 
 def measure_overhead(
@@ -124,6 +120,18 @@ def measure_overhead(
             f"{allowed:g} is allowed; measure again on a quieter machine."
         )
     return Overhead(median, quantile_interval(ordered, 0.5, level), unstable)
+
+
+def _usable(overhead: Overhead | None, level: float) -> Overhead:
+    correction = overhead or Overhead.none(level)
+    if correction.unstable:
+        raise MeasurementFailed(correction.unstable)
+    return correction
+
+
+def _corrected(ordered: FloatArray, p: float, level: float, overhead: Overhead) -> Quantile:
+    raw = quantile(ordered, p)
+    return Quantile(p, raw - overhead.value, _difference(raw, quantile_interval(ordered, p, level), overhead))
 
 
 def _modes(ordered: FloatArray, overhead: float) -> tuple[modes.Mode, ...]:

@@ -66,7 +66,7 @@ def combine(estimates: ArrayLike, within: Sequence[Interval] | None = None, leve
     mean, R = float(values.mean()), values.size
     variance = float(values.var(ddof=1))
     interval = student(mean, math.sqrt(variance / R), R - 1, level)
-    if R >= RUNS_TO_RESAMPLE and variance > 0:
+    if R >= RUNS_TO_RESAMPLE:
         interval = _bootstrap_t(values, level) or interval
     return LevelsEstimate(
         value=mean,

@@ -176,5 +176,7 @@ def _quadratic_term(groups: Groups) -> tuple[float, float]:
         residual, _ = _weighted_fit(np.stack([np.ones_like(x), x, x**2], axis=1), groups.location, weight)
         df = x.size - 3
         error = float(np.sqrt(np.sum(weight * residual**2) / df / norm)) if df else np.inf
-    p = 2 * float(special.stdtr(df, -abs(coefficient) / error)) if 0 < error < np.inf else 1.0
-    return coefficient / scale**2, p
+    # On a perfect line both are rounding, and their ratio says nothing.
+    rounding = 1e-9 * np.abs(groups.location).max() / np.abs(bend).max()
+    t = abs(coefficient) / max(error, rounding)
+    return coefficient / scale**2, 2 * float(special.stdtr(df, -t)) if df else 1.0

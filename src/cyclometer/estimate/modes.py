@@ -38,14 +38,12 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
     step = bandwidth(ordered) / BINS
     bins = _histogram(np.log(ordered / ordered[0]), step)
     parts = _parted(gaussian_filter1d(bins, BINS, mode="constant") * (2 * math.sqrt(math.pi) * BINS), valley)
-    latency = ordered[0] * np.exp(step * np.arange(bins.size + 1))
+
+    def latency(edge: float) -> float:
+        return float(ordered[0]) * math.exp(step * edge)
+
     return tuple(
-        Mode(
-            position=float(latency[peak] * math.exp(step / 2)),
-            low=float(latency[first]),
-            high=float(latency[end]),
-            share=float(bins[first:end].sum() / ordered.size),
-        )
+        Mode(latency(peak + 0.5), latency(first), latency(end), float(bins[first:end].sum()) / ordered.size)
         for first, peak, end in parts
     )
 
@@ -56,8 +54,7 @@ def bandwidth(ordered: FloatArray) -> float:
     The step is the smallest difference between two latencies. Beyond COARSEST it is no step but two regimes.
     """
     gaps = np.diff(ordered)
-    gaps = gaps[gaps > 0]
-    step = float(gaps.min()) / float(ordered[ordered.size // 2]) if gaps.size else 0.0
+    step = float(gaps[gaps > 0].min(initial=math.inf)) / float(ordered[ordered.size // 2])
     return max(BANDWIDTH, step) if step <= COARSEST else BANDWIDTH
 
 
@@ -72,10 +69,12 @@ def _parted(density: FloatArray, valley: float) -> list[tuple[int, int, int]]:
     A height is scaled so that its variance, under Poisson counts, is the height itself: with a Gaussian kernel K of
     peak 1 the sum of K has the variance of the sum of K^2, which is sum(K) / sqrt(2), hence the factor sqrt(2).
     """
-    found, first, peak, lowest = [], 0, 0, -1
+    found, first, peak = [], 0, 0
+    lowest: int | None = None  # of the valley behind the peak, once it is significantly lower
     heights: list[float] = density.tolist()
-    for here, height in enumerate(heights):
-        if lowest < 0:
+    for here in _turning_points(density):
+        height = heights[here]
+        if lowest is None:
             if height > heights[peak]:
                 peak = here
             elif _falls(heights[peak], height, valley):
@@ -84,8 +83,17 @@ def _parted(density: FloatArray, valley: float) -> list[tuple[int, int, int]]:
             lowest = here
         elif _falls(height, heights[lowest], valley):
             found.append((first, peak, lowest))
-            first, peak, lowest = lowest, here, -1
+            first, peak, lowest = lowest, here, None
     return [*found, (first, peak, len(heights))]
+
+
+def _turning_points(density: FloatArray) -> list[int]:
+    """Ends and local extremes: the only places where a walk along the density can learn something."""
+    moving = np.flatnonzero(np.diff(density, prepend=-1.0))
+    rising = np.diff(density[moving]) > 0
+    turns = moving[1:-1][rising[1:] != rising[:-1]]
+    points: list[int] = [int(moving[0]), *turns.tolist(), int(moving[-1])]
+    return points
 
 
 def _falls(high: float, low: float, deviations: float) -> bool:

@@ -69,30 +69,26 @@ def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
             f"Y holds a latency of {arrival.min():g}; an accumulated latency is positive, check the clock."
         )
     ordered = np.sort(arrival)
-    low, high = _core(ordered)
-    core = _between(ordered, low, high)
+    low, high = quiet_core(ordered)
     typical = _regime(arrival, ordered, arrival.size, level)
-    if core.size == arrival.size:
+    if low <= ordered[0] and ordered[-1] <= high:
         return Regimes(typical, typical)
-    return Regimes(_regime(arrival[(arrival >= low) & (arrival <= high)], core, arrival.size, level), typical)
+    core = arrival[(arrival >= low) & (arrival <= high)]
+    return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
 
 
 def quiet(Y: FloatArray) -> float:
     """The quiet latency alone, as `estimate` gives it, of positive latencies in any order."""
     ordered = np.sort(Y)
-    return midmean(_between(ordered, *_core(ordered)))
+    return midmean(_between(ordered, *quiet_core(ordered)))
 
 
-def quiet_core(Y: FloatArray) -> tuple[float, float]:
-    """The lowest and the highest latency of the core of the lowest sustained regime."""
-    return _core(np.sort(Y))
-
-
-def _core(ordered: FloatArray) -> tuple[float, float]:
+def quiet_core(ordered: FloatArray) -> tuple[float, float]:
+    """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
     found = modes.find(ordered, VALLEY)
     regime = next((mode for mode in found if mode.share >= SHARE), None) or max(found, key=lambda mode: mode.share)
     fast_side = _between(ordered, regime.low, regime.position)
-    reach = FAR * math.log(regime.position / np.median(fast_side)) if fast_side.size else 0.0
+    reach = FAR * math.log(regime.position / fast_side[fast_side.size // 2]) if fast_side.size else 0.0
     reach = max(2 * modes.bandwidth(ordered), reach)
     centre = regime.position
     # The mode is found in steps of the histogram and where the noise happens to peak; two averages remove both.
@@ -102,8 +98,8 @@ def _core(ordered: FloatArray) -> tuple[float, float]:
 
 
 def _between(ordered: FloatArray, low: float, high: float) -> FloatArray:
-    """The part of sorted samples from `low` to `high`, both included."""
-    return ordered[np.searchsorted(ordered, low) : np.searchsorted(ordered, high, "right")]
+    """The sorted samples in [low, high]."""
+    return ordered[np.searchsorted(ordered, low) : np.searchsorted(ordered, high, side="right")]
 
 
 def _regime(arrival: FloatArray, ordered: FloatArray, of: int, level: float) -> Regime:

@@ -230,17 +230,24 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
 
 def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32]) -> FloatArray:
     """Each run's quiet accumulated latency at one size."""
-    return np.array([regimes.quiet(A[run == number]) for number in np.unique(run)])
+    return np.array([regimes.quiet(A[tests]) for _, tests in _split(run)])
 
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:
     found = []
-    for number in np.unique(run):
-        values = Y[run == number]
+    for number, tests in _split(run):
+        values = Y[tests]
         if np.all(values > 0):
             one = regimes.estimate(values, level)
-            found.append(RunEstimate(int(number), one.quiet, one.typical))
+            found.append(RunEstimate(number, one.quiet, one.typical))
     return tuple(found)
+
+
+def _split(run: NDArray[np.int32]) -> list[tuple[int, NDArray[np.intp]]]:
+    """Each run's number and the places of its tests, in arrival order."""
+    order = np.argsort(run, kind="stable")
+    numbers, first = np.unique(run[order], return_index=True)
+    return list(zip(numbers.tolist(), np.split(order, first[1:]), strict=True))
 
 
 def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.MarginalFit | None) -> _Parts:
@@ -260,11 +267,12 @@ def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool)
         if len(empty) >= _MIN_OVERHEAD:
             overhead = direct.measure_overhead(empty, level, resolution=_clock_step(empty))
         tails = direct.estimate(samples.value[good], overhead, level)
-        runs = tuple(_direct_run(samples, good, int(n), overhead, level) for n in np.unique(samples.run[good]))
+        values = samples.value[good]
+        runs = tuple(_direct_run(number, values[i], overhead, level) for number, i in _split(samples.run[good]))
     except MeasurementFailed as refusal:
         return _Parts(why=str(refusal))
-    values = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
-    return _Parts(values, values, runs, tails=tails)
+    whole = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
+    return _Parts(whole, whole, runs, tails=tails)
 
 
 def _clock_step(values: FloatArray) -> float:
@@ -273,11 +281,8 @@ def _clock_step(values: FloatArray) -> float:
     return float(gaps.min()) if gaps.size else 1.0
 
 
-def _direct_run(
-    samples: Samples, good: NDArray[np.intp], run: int, overhead: direct.Overhead | None, level: float
-) -> RunEstimate:
-    values = samples.value[good[samples.run[good] == run]]
-    median = direct.estimate(values, overhead, level).median
+def _direct_run(run: int, values: FloatArray, overhead: direct.Overhead | None, level: float) -> RunEstimate:
+    median = direct.median(values, overhead, level)
     regime = regimes.Regime(median.value, median.interval, len(values), 1.0)
     return RunEstimate(run, regime, regime)
 
@@ -293,7 +298,7 @@ def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[s
     """How the runs went over their time, and whether sigma_P may be printed (equation 3.2 needs independence)."""
     A, N, run = samples.value[good], samples.turns[good], samples.run[good]
     one_size = N[0] == N if len(N) else N > 0
-    series = [A[one_size & (run == number)] / N[0] for number in np.unique(run)] if len(N) else []
+    series = [A[tests[one_size[tests]]] / N[0] for _, tests in _split(run)] if len(N) else []
     assessed = [steady.assess(Y) for Y in series if len(Y) >= _MIN_STEADY]
     if method != "accumulated" or not assessed:
         return {"steady": None, "sigma_reason": "too few tests, or single turns"}

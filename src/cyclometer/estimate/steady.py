@@ -178,10 +178,9 @@ def segment(series: FloatArray) -> tuple[Segment, ...]:
     points = np.median(series[: series.size // length * length].reshape(-1, length), axis=1)
     noise = _difference_variance(points)
     bounds = _optimal_bounds(points - np.median(points), 4 * noise * math.log(points.size))
-    ends = [series.size if end == points.size else end * length for _, end in bounds]
     return tuple(
-        Segment(first * length, stop, float(np.mean(points[first:end])))
-        for (first, end), stop in zip(bounds, ends, strict=True)
+        Segment(first * length, series.size if end == points.size else end * length, float(np.mean(points[first:end])))
+        for first, end in bounds
     )
 
 
@@ -195,15 +194,15 @@ def _difference_variance(points: FloatArray) -> float:
 
 def _optimal_bounds(points: FloatArray, penalty: float) -> list[tuple[int, int]]:
     """The partition with the least sum of squares plus penalty for each segment."""
-    n = points.size
-    total, squares = np.r_[0.0, np.cumsum(points)], np.r_[0.0, np.cumsum(points**2)]
-    best, previous = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.intp)
+    n, total = points.size, np.concatenate(([0.0], np.cumsum(points)))
+    # cost[end, first] of a segment, for all pairs at once; pairs that are no segment are not looked at. The sum of all
+    # squares is left out: every partition has it.
+    length = np.maximum(1, np.subtract.outer(np.arange(n + 1), np.arange(n + 1)))
+    cost = penalty - np.subtract.outer(total, total) ** 2 / length
+    best, previous = np.full_like(total, np.inf), np.zeros_like(total, dtype=np.intp)
     best[0] = 0.0
-    ends, first = np.arange(n + 1)[:, None], np.arange(n + 1)
-    # Of the segment [first, end); those that are too short are never looked at.
-    cost = squares[ends] - squares[first] - (total[ends] - total[first]) ** 2 / np.maximum(ends - first, 1)
     for end in range(SHORTEST, n + 1):
-        candidate = best[: end - SHORTEST + 1] + cost[end, : end - SHORTEST + 1] + penalty
+        candidate = best[: end - SHORTEST + 1] + cost[end, : end - SHORTEST + 1]
         previous[end] = candidate.argmin()
         best[end] = candidate[previous[end]]
     bounds, end = [], n

@@ -188,14 +188,16 @@ def _with_derived(reader: _Reader) -> list[tuple[_Table, dict[str, int], int]]:
 
 def _figures(into: Collector, table: _Table, header: dict[str, int], size: int, runs: Counter[Flow]) -> None:
     rows = [row[1:] if table.indexed else row for row in table.rows]
-    width = max(Counter(len(row) for row in rows).most_common(1), default=(0, 0))[0] if rows else 0
+    width = Counter(len(row) for row in rows).most_common(1)[0][0] if rows else 0
     good = [row for row in rows if len(row) == width and all(value >= 0 for value in row)]
     if len(good) != len(rows):
         into.problem("unread", f"{len(rows) - len(good)} rows of the table do not have {width} latencies", table.line)
     if not good or not width:
         return
     A = np.array(good)
-    if table.runs:
+    if (size if table.runs else header.get("initial", 1)) < 1:
+        into.problem("unread", "a table of tests without a turn", table.line)
+    elif table.runs:
         flow = Flow(size, 0, 1, len(A))
         for column in range(width):
             _add(into, table, flow, A[:, [column]], runs, range(column, column + 1))

@@ -26,7 +26,7 @@ _NOTIFY = ("client: Signal", "server: Recv returns", "server: notified() returns
 _KNOWN: tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...] = (
     (
         ("ppcall",),
-        "channel.ppcall.round_trip",
+        "microkit.ppcall",
         "protected procedure call and back",
         (
             "client: Call",
@@ -38,25 +38,25 @@ _KNOWN: tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...] = (
     ),
     (
         ("libco",),
-        "channel.notify.round_trip.coroutine_bare",
+        "microkit.notify_bare_coroutine_wait",
         "notification there and back, waiting in a bare coroutine",
         (*_NOTIFY, "client: switch to the root coroutine", "client: Recv returns", "client: switch back"),
     ),
     (
         ("cowait",),
-        "channel.notify.round_trip.coroutine_library",
+        "microkit.notify_coroutine_wait",
         "notification there and back, waiting with the coroutine library",
         (*_NOTIFY, "client: library waits", "client: Recv returns", "client: library resumes"),
     ),
     (
         ("semaphore",),
-        "channel.notify.round_trip.coroutine_library",
+        "microkit.notify_coroutine_wait",
         "notification there and back, waiting with the coroutine library",
         (*_NOTIFY, "client: library waits", "client: Recv returns", "client: library resumes"),
     ),
     (
         ("notify",),
-        "channel.notify.round_trip",
+        "microkit.notify",
         "notification there and back",
         (*_NOTIFY, "client: Recv", "client: Recv returns"),
     ),

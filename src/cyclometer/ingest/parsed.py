@@ -222,6 +222,8 @@ def number(value: object) -> float | None:
     """A finite float from a JSON value or a printed figure such as `1,234.5`; None for anything else."""
     if type(value) is float:
         return value if math.isfinite(value) else None
+    if type(value) is int and abs(value) < 2**53:
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, str):
@@ -238,6 +240,8 @@ def number(value: object) -> float | None:
 
 def whole(value: object) -> int | None:
     """`number` as an integer; None where it is not one, or beyond 64 bits."""
+    if type(value) is int and abs(value) < 2**63:
+        return value
     result = number(value)
     return int(result) if result is not None and result == int(result) and abs(result) < 2**63 else None
 

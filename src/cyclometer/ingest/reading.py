@@ -24,7 +24,7 @@ MAX_LINES = 2_000_000
 MAX_LINE_CHARS = 10_000  # of the line-oriented formats; bounds what a regular expression may look at
 HEAD_BYTES = 64 << 10  # what a format is recognised by
 
-_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?|[@-Z\\^_=>()][0-9AB]?)?")
+_ESCAPED = re.compile(r"\[[0-?]*[ -/]*[@-~]|\][^\x07]{0,200}\x07?|[@-Z\\^_=>()][0-9AB]?")  # what follows an escape
 _MAGIC = {
     b"\x7fELF": "an ELF binary",
     b"\x1f\x8b": "gzip-compressed",
@@ -105,7 +105,7 @@ def decode(name: str, data: bytes, encoding: str = "utf-8") -> Foreign:
     except UnicodeError as error:
         where = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
         raise BadFile(f"{name} is not {encoding}{where}; say what it is with --set encoding=latin-1") from None
-    if text.count("\0") * 100 > len(text):
+    if "\0" in text and text.count("\0") * 100 > len(text):
         raise BadFile(f"{name} is binary, not text; give the log or table itself")
     text = _plain(text)
     if text.count("\n") > MAX_LINES:
@@ -114,11 +114,14 @@ def decode(name: str, data: bytes, encoding: str = "utf-8") -> Foreign:
 
 
 def _plain(text: str) -> str:
-    """Without escape sequences; carriage returns before a line feed go, others become line feeds."""
-    text = text.replace("\r\n", "\n")
-    if "\r" in text:
-        text = re.sub(r"\r+\n?", "\n", text)
-    return _ESCAPE.sub("", text) if "\x1b" in text else text
+    """Without escape sequences; carriage returns before a line feed go, others become line feeds.
+
+    Splitting at one character is several times as fast as replacing two or searching a pattern.
+    """
+    first, *rest = text.split("\r")
+    text = first + "".join(part if part[:1] in ("\n", "") else f"\n{part}" for part in rest) if rest else first
+    first, *rest = text.split("\x1b")
+    return first + "".join(part[match.end() :] if (match := _ESCAPED.match(part)) else part for part in rest)
 
 
 def json_value(text: str | bytes, where: str) -> Any:
@@ -126,7 +129,7 @@ def json_value(text: str | bytes, where: str) -> Any:
     data = text.encode() if isinstance(text, str) else text
     if len(data) > MAX_JSON_BYTES:
         raise BadFile(f"{where} holds {len(data)} bytes of JSON, of which {MAX_JSON_BYTES} at most are read; split it")
-    if data.count(b",") + data.count(b"[") + data.count(b"{") > MAX_JSON_VALUES:
+    if len(data) > MAX_JSON_VALUES < data.count(b",") + data.count(b"[") + data.count(b"{"):
         raise BadFile(f"{where} holds more than {MAX_JSON_VALUES} JSON values; split it")
     try:
         return msgspec.json.decode(data)

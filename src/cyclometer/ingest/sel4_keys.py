@@ -5,7 +5,7 @@ Keys are `object.operation[.condition...]`, as the reference kernel's circles:
 
 | sel4bench row                                | key                                                        |
 |----------------------------------------------|------------------------------------------------------------|
-| seL4_Call, ReplyRecv, Send (FPU), length L,  | endpoint.{call,reply_recv,send}[.fpu].words_L.{same,cross} |
+| seL4_Call, ReplyRecv, Send (FPU), length L,  | endpoint.{call,reply_receive,send}[.fpu].words_L.{same,cross} |
 |  in the same vspace or not                   |                                                            |
 | Signal to thread, process of higher prio     | notification.signal.to_{thread,process}.prio_P             |
 | Signal to high, low prio thread              | notification.signal.to_{high,low}                          |
@@ -60,7 +60,7 @@ def _one_way(start: str, stop: str) -> Interval:
 
 _IPC = {
     "call": ("Call", "client: before Call", "server: Recv has returned", ("client: Call", "server: Recv returns")),
-    "reply_recv": (
+    "reply_receive": (
         "ReplyRecv",
         "server: before ReplyRecv",
         "client: Call has returned",
@@ -224,7 +224,7 @@ def ipc(function: str, same_space: bool, words: int, priorities: tuple[str, str]
     `priorities` of client and server where the source names them; otherwise they are those of sel4bench.
     """
     name, fpu = function.removeprefix("seL4_"), " (FPU)" in function
-    operation = {"Call": "call", "ReplyRecv": "reply_recv", "Send": "send"}.get(name.removesuffix(" (FPU)"))
+    operation = {"Call": "call", "ReplyRecv": "reply_receive", "Send": "send"}.get(name.removesuffix(" (FPU)"))
     space = "same" if same_space else "cross"
     if operation is None:
         return Known(Contract(f"sel4bench.ipc.{slug(name)}.words_{words}.{space}", function, correction=UNKNOWN))

@@ -225,8 +225,7 @@ def _known(name: str, row: dict[str, Any]) -> sel4_keys.Known:
 
 def _summary(row: dict[str, Any], mean: float) -> Summary:
     n = whole(row.get("Samples"))
-    quantiles = {p: number(row.get(k)) for p, k in (("0.25", "1st quantile"), ("0.75", "3rd quantile"))}
-    mode = number(row.get("Mode"))
+    first, third, mode = number(row.get("1st quantile")), number(row.get("3rd quantile")), number(row.get("Mode"))
     return Summary(
         row=0,
         n=n,
@@ -235,7 +234,7 @@ def _summary(row: dict[str, Any], mean: float) -> Summary:
         minimum=number(row.get("Min")),
         maximum=number(row.get("Max")),
         median=number(row.get("Median")),
-        quantiles={p: q for p, q in quantiles.items() if q is not None},
+        quantiles={} if first is None or third is None else {"0.25": first, "0.75": third},
         status="failed" if n == 0 else "ok",
         note="zeros without a sample: the tool gave this row up" if n == 0 else "",
         extra={} if mode is None else {"mode": mode},

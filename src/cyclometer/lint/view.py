@@ -78,15 +78,15 @@ class View:
         """Raw measurements of each row, a stretch per run and visit; readings of the overhead are left out."""
         s = self.bundle.samples
         by_row: list[list[Stretch]] = [[] for _ in self.rows]
-        order = np.lexsort((s.visit, s.run, s.row))
+        runs, visits = (int(column.max(initial=0)) + 2 for column in (s.run, s.visit))  # both begin at -1
+        keys = ((s.row.astype(np.int64) * runs) + s.run + 1) * visits + s.visit + 1
+        order = np.argsort(keys, kind="stable")
         order = order[s.kind[order] == 0]
         if not len(order):
             return by_row
-        keys = np.stack([s.row[order], s.run[order], s.visit[order]])
-        starts = np.flatnonzero(np.r_[True, (np.diff(keys) != 0).any(axis=0)])
-        for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
-            part = order[start:end]
-            row, run, visit = (int(k) for k in keys[:, start])
+        starts = np.flatnonzero(np.r_[True, np.diff(keys[order]) != 0])
+        for part in np.split(order, starts[1:]):
+            row, run, visit = (int(column[part[0]]) for column in (s.row, s.run, s.visit))
             by_row[row].append(Stretch(run, visit, s.value[part], s.turns[part], s.group[part]))
         return by_row
 

@@ -95,6 +95,14 @@ class Overhead(Values, frozen=True, tag="overhead", tag_field="kind"):
     pass
 
 
+class Events(msgspec.Struct, frozen=True, tag="events", tag_field="kind"):
+    """What really happened in one turn, in the words of a contract's sequence."""
+
+    seq: int
+    circle: str
+    events: list[str]
+
+
 class Failed(msgspec.Struct, frozen=True, tag="failed", tag_field="kind"):
     seq: int
     circle: str
@@ -113,4 +121,4 @@ class End(msgspec.Struct, frozen=True, tag="end", tag_field="kind"):
     values: int
 
 
-Record = Hello | Circle | Group | Pass | Overhead | Failed | Skipped | End
+Record = Hello | Circle | Group | Pass | Overhead | Events | Failed | Skipped | End

@@ -29,10 +29,10 @@ def show(record: Record) -> None:
 def sentence(record: Record) -> str:
     """What was compared, in one sentence."""
     fewest, most = record.runs_a_side
-    runs = str(most) if fewest == most else f"{fewest} to {most}"
+    runs = _count(most, "run") if fewest == most else f"{fewest} to {most} runs"
     alone = f"; {record.alone} circles were run only once and are left out" if record.alone else ""
     return (
-        f"{record.circles} circles, compared with themselves in {record.suites} suites of {runs} runs a side; "
+        f"{record.circles} circles, compared with themselves in {_count(record.suites, 'suite')} of {runs} a side; "
         f"intervals take comparisons for independent{alone}."
     )
 
@@ -69,3 +69,7 @@ def _cells(a: Alarms) -> tuple[str, ...]:
     low, high = a.interval
     interval = f"{100 * low:.1f} to {100 * high:.1f} %"
     return a.method, str(a.alarms), str(a.comparisons), f"{100 * a.rate:.1f} %", interval, promised
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"

@@ -128,6 +128,9 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     unproven = sorted({name for e in found for name in e.unproven})
     if unproven:
         notes.append(f"not counted on this machine, so not proven: {', '.join(unproven)}.")
+    assumption = next((e.assumption for e in found if e.assumption), "")
+    if assumption:
+        notes.append(f"intervals of printed figures take for granted: {assumption}.")
     told = {f"circle {e.contract.key}" for e in wrong}
     notes += [f"{p.kind}: {p.where}: {p.what}" for p in bundle.identity.problems if p.where not in told]
     return notes

@@ -72,7 +72,7 @@ def _points(index: int, circle: Circle) -> _Points | None:
 
 def _quiet(A: FloatArray) -> float:
     """What the fit takes of a run and size: the midmean of the quiet core."""
-    low, high = regimes.quiet_core(A)
+    low, high = regimes.quiet_core(np.sort(A))
     return midmean(np.sort(A[(low <= A) & (high >= A)]))
 
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Queues, as Zephyr's k_queue: a FIFO where one appends, a LIFO where one prepends. An item is the putter's own memory
+// (kernel threads), or a value that the queue keeps in a container from its heap (any thread).
+#ifndef QUEUE_H
+#define QUEUE_H
+
+#include <stdint.h>
+
+#include "list.h"
+#include "object.h"
+
+struct heap;
+
+// What stands in a queue begins with this; the rest is the putter's.
+struct item {
+    uint64_t next; // a reference, below
+};
+
+// A reference is the address of an item, plus 1 where the item is a container; 0 is none.
+struct queue {
+    struct object object;
+    struct link waiters;
+    uint64_t head;       // reference to the first item
+    uint64_t *tail;      // where the reference to the next appended item goes
+    struct heap *heap;   // of the containers; without one nothing can be put by value
+};
+
+void queue_init(struct queue *q, uint64_t unused_a, uint64_t unused_b);
+void queue_set_heap(struct queue *q, struct heap *heap);
+
+// To the first waiter, or to the end (append) or the front (prepend) of the queue.
+int64_t queue_append(struct queue *q, struct item *item);
+int64_t queue_prepend(struct queue *q, struct item *item);
+// The same for a value of 0..INT64_MAX; ERROR_MEMORY where nobody waits and the heap is exhausted.
+int64_t queue_append_alloc(struct queue *q, uint64_t value);
+int64_t queue_prepend_alloc(struct queue *q, uint64_t value);
+// The first item's address, or the value (its container is freed), or an error. A program that gets an item of a kernel
+// thread learns its address and nothing more.
+int64_t queue_get(struct queue *q, uint64_t timeout_ticks);
+
+#endif

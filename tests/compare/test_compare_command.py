@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`compare` and `gate` from the command line: operands, forms of output, exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cyclometer.bundle import store
+from cyclometer.cli.compare import command as compare_command
+from cyclometer.cli.gate import command as gate_command
+from cyclometer.compare.verdicts import compare
+from cyclometer.report import comparison as report
+from tests.compare.bundles import Spec, bundle, measured, one_side
+
+DATA = Path(__file__).parents[1] / "data"
+QUIET = [1000.0, 1000.4, 999.8, 1000.1]
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    """A store with two bundles of one build, and one after a change that slowed circle `a` by 3 %."""
+    for name, factor, seed in (("2026-1", 1.0, 1), ("2026-2", 1.0, 2), ("2026-3", 1.03, 3)):
+        runs = {"a": [factor * y for y in QUIET], "b": QUIET}
+        made = measured(runs, seed=seed, created=f"{name[:4]}-0{seed}-01T00:00:00+00:00")
+        store.write(made, tmp_path / name, {})
+    return tmp_path
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", "from cyclometer.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def told(*arguments: object) -> dict[str, Any]:
+    done = run("compare", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_two_bundles(stored: Path) -> None:
+    found = told(stored / "2026-1", stored / "2026-3")
+    assert {row["key"]: row["verdict"] for row in found["rows"]} == {"a": "regressed", "b": "equivalent"}
+    row = found["rows"][0]
+    assert row["unit"] == "ticks"
+    assert row["change"] == pytest.approx(0.03, abs=0.002)
+    assert row["interval"][0] < row["change"] < row["interval"][1]
+    assert row["after"] / row["before"] - 1 == pytest.approx(row["change"], abs=1e-4)
+    assert found["summary"]["counts"] == {"regressed": 1, "equivalent": 1}
+    assert found["summary"]["differences"] == []
+
+
+def test_several_bundles_a_side_and_options_after_the_bar(stored: Path) -> None:
+    found = told(stored / "2026-1", stored / "2026-2", "--", stored / "2026-3", "--margin", "5%")
+    assert found["rows"][0]["runs"] == [8, 4]
+    assert found["summary"]["margin"] == 0.05
+    assert found["rows"][0]["verdict"] == "equivalent"
+
+
+def test_foreign_files_of_one_side_are_its_runs() -> None:
+    log = DATA / "sel4bench_console.log"
+    found = told(log, DATA / "sel4bench_unrounded.json", "--", log)
+    assert {tuple(row["runs"]) for row in found["rows"] if row["verdict"] == "undecided"}
+    assert max(row["runs"][0] for row in found["rows"]) >= 2
+
+
+def test_one_file_of_both_states() -> None:
+    found = told(DATA / "change_table.md")
+    assert len(found["rows"]) == 30
+    signal = next(r for r in found["rows"] if r["key"] == "notification.signal.to_thread.prio_1")
+    assert round(100 * signal["change"], 2) == -28.71
+    chosen = told(
+        DATA / "zephyr_latency.txt",
+        "--across",
+        "canaries=off,on",
+        "--across",
+        "userspace=off,off",
+        "--across",
+        "objcore=off,off",
+    )
+    assert len(chosen["rows"]) == 47
+    assert {row["verdict"] for row in chosen["rows"]} == {"undecided"}
+
+
+def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
+    same, worse = (run("gate", stored / "2026-1", stored / f"2026-{n}") for n in (2, 3))
+    assert (same.returncode, worse.returncode) == (0, 1)
+    assert same.stdout.splitlines()[-1] == "Of 2 rows: 2 equivalent; margin 1 %, false discovery rate 5 %."
+    assert "1 regressed (most: a +3." in worse.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["a", "b", "c"], 2, "3 operands do not say which are before"),
+        (["a", "--"], 2, "stands once between them"),
+        (["a", "--", "b", "--", "c"], 2, "stands once between them"),
+        (["a", "a", "--", "b"], 2, "a is named twice"),
+        (["nowhere", "nothing"], 2, "nowhere cannot be read"),
+        (["a", "b", "--margin", "0%"], 2, "not a share between 0 and 1"),
+        (["a", "b", "--fdr", "x"], 2, "not a share"),
+        (["a", "b", "--across", "mcs=on"], 2, "neither NAME nor NAME=BEFORE,AFTER"),
+        (["a", "b", "--json", "--markdown"], 2, "exclude each other"),
+        (["--matrix", "a", "--", "b"], 2, "this mode has none"),
+        ([], 2, "Missing argument"),
+    ],
+)
+def test_usage(arguments: list[str], code: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        store.write(bundle(Spec("x", [1.0])), tmp_path / name, {})
+    done = run("compare", *arguments)
+    assert done.returncode == code
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_nothing_comparable_is_said_with_the_code(stored: Path) -> None:
+    other = stored / "other"
+    store.write(bundle(Spec("new", [1.0])), other, {})
+    assert run("compare", stored / "2026-1", other).returncode == 4
+    store.write(bundle(), stored / "empty", {})
+    assert run("compare", stored / "empty", stored / "empty").returncode == 6
+
+
+def test_modes_read_a_store(stored: Path) -> None:
+    record = told("--aa", stored)
+    assert {"method", "alarms", "comparisons", "rate", "interval", "nominal"} == set(record["methods"][0])
+    found = told("--history", stored)
+    assert [len(series["points"]) for series in found["series"]] == [3, 3]
+    laid = told("--matrix", stored / "2026-1", stored / "2026-3")
+    assert [mean["ratio"] for mean in laid["means"][0]["columns"][1:]] == pytest.approx([1.03**0.5], abs=0.002)
+    assert run("compare", "--aa", stored / "2026-1" / "nothing").returncode == 2
+
+
+@pytest.mark.parametrize("command", [compare_command, gate_command])
+def test_help_has_an_example(command: Any) -> None:
+    assert "Example: cyclometer " in command.help
+
+
+HOSTILE = "x|y<script>alert(1)</script>`@here`\x1b[31m\n| a | b |"
+
+
+def test_markdown_is_short_and_inert() -> None:
+    before = one_side(*(Spec(f"{HOSTILE}{i}", QUIET) for i in range(400)))
+    after = one_side(*(Spec(f"{HOSTILE}{i}", [1.1 * y for y in QUIET]) for i in range(399)))
+    text = report.markdown(compare(before, after))
+    assert len(text) < 10_000
+    assert "and 375 more such rows." in text
+    assert "399 regressed" in text
+    assert "<script" not in text
+    assert "\x1b" not in text
+    assert "@here" not in text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in table} == {7}
+    assert len(table) == 2 + 25
+
+
+def test_terminal_output_is_inert(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = one_side(Spec(HOSTILE + "[bold]", QUIET, summary={"note": HOSTILE}))
+    report.show(compare(hostile, one_side()))
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "[bold]" in shown
+    assert "removed" in shown
+
+
+def test_printed_changes_have_the_digits_their_interval_supports() -> None:
+    assert report.signed(-0.28706) == "-28.71 %"
+    assert report.signed(0.0212, 0.004) == "+2.1 %"
+    assert report.signed(0.0212, 0.3) == "+2 %"
+    assert report.signed(0.00001234) == "+0.00123 %"
+    assert report.signed(-0.0001, 0.01) == "0.0 %"
+    assert report.signed(0.0) == "0.00 %"
+
+
+def test_environment_differences_are_told() -> None:
+    one, other = (one_side(Spec("a", QUIET), kernel_release=release) for release in ("6.1", "6.5"))
+    found = compare(one, other)
+    assert report.notes(found, found.findings) == ["kernel_release was 6.1, is 6.5"]
+    assert report.as_json(found)["summary"]["differences"] == [
+        {"name": "kernel_release", "before": "6.1", "after": "6.5"}
+    ]
+    many = compare(one_side(Spec("a", QUIET), **{f"fact{i}": 0 for i in range(40)}), one_side(Spec("a", QUIET)))
+    assert report.notes(many, many.findings)[-1] == "and 28 more differences of the environment (--json lists them)"

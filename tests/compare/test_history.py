@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Change points of a store, and what changed with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.compare.history import ChangePoint, history
+from cyclometer.compare.verdicts import Options
+from cyclometer.ingest import ingest
+from cyclometer.report import history as report
+from tests.compare.bundles import ICOUNT, Spec, bundle
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def nights(levels: list[float], spread: float = 0.002, **spec: object) -> list[Bundle]:
+    """A bundle a night; the compiler changes with every tenth."""
+    rng = np.random.default_rng(1)
+    return [
+        bundle(
+            Spec("a", list(level * (1 + spread * rng.standard_normal(3))), **spec),  # type: ignore[arg-type]
+            created=f"2026-{1 + night // 28:02}-{1 + night % 28:02}T02:00:00+00:00",
+            build={"compiler": f"gcc {12 + night // 10}"},
+            load=[night],
+        )
+        for night, level in enumerate(levels)
+    ]
+
+
+def only(bundles: list[Bundle], **options: float) -> list[ChangePoint]:
+    (series,) = history(bundles, Options(**options))
+    return list(series.changes)
+
+
+def test_a_step_is_found_with_its_size_and_its_cause() -> None:
+    (change,) = only(nights([1000.0] * 10 + [1050.0] * 10))
+    assert (change.last.when, change.first.when) == ("2026-01-10T02:00:00+00:00", "2026-01-11T02:00:00+00:00")
+    assert change.change == pytest.approx(0.05, abs=0.002)
+    assert change.changed == (("build.compiler", "gcc 12", "gcc 13"),)
+    assert change.p is not None
+    assert change.p <= 0.01
+
+
+def test_bundles_are_ordered_by_the_time_they_state() -> None:
+    found = nights([1000.0] * 10 + [1050.0] * 10)
+    assert only(found[::-1]) == only(found)
+
+
+def test_a_step_within_the_margin_is_left_out() -> None:
+    found = nights([1000.0] * 10 + [1008.0] * 10, spread=0.0005)
+    assert only(found) == []
+    assert len(only(found, margin=0.005)) == 1
+
+
+def test_dropping_a_small_step_joins_its_stretches() -> None:
+    """Two steps of 0.8 % are within the margin, both together are not: what remains is one change of 1.2 %."""
+    found = only(nights([1000.0] * 10 + [1008.0] * 10 + [1016.0] * 10, spread=0.0003))
+    assert [change.change for change in found] == pytest.approx([0.012], abs=0.0005)
+
+
+def test_on_an_exact_clock_every_step_is_a_change() -> None:
+    found = nights([1000.0, 1000.0, 1001.0, 1001.0, 1000.0], spread=0.0, clock=ICOUNT)
+    assert [(c.before, c.after, c.p) for c in only(found)] == [(1000, 1001, None), (1001, 1000, None)]
+    assert only(found, layout_floor=0.01) == []
+
+
+def test_what_was_not_measured_is_counted() -> None:
+    (series,) = history([*nights([1000.0] * 5), bundle(Spec("a", [1.0], summary={"status": "failed"}))])
+    assert (len(series.points), series.missing) == (5, 1)
+    assert "1 estimates were not valid" in report.sentence([series])
+
+
+def test_versions_of_one_file_are_points_in_their_order() -> None:
+    """A foreign suite's history: its commits are versions, and the time is the one it states.
+
+    Two of its four lines are runs of one build, and so one point.
+    """
+    found = history([ingest([DATA / "HIFIVE_64.jsonl"])[0]])
+    assert {len(series.points) for series in found} == {3}
+    whens = [point.when for point in found[0].points]
+    assert whens == sorted(whens)
+    assert all("kernel" in point.identity for point in found[0].points)
+
+
+def test_printed_histories_name_the_circle_the_change_and_its_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    found = history(nights([1000.0] * 10 + [1050.0] * 10))
+    report.show(found)
+    shown = capsys.readouterr().out
+    assert "a: +5.0" in shown
+    assert "build.compiler: gcc 12 -> gcc 13" in shown
+    assert shown.endswith("1 change points in 1 of 1 circles, over up to 20 points.\n")
+    assert "| `a` | +5.0" in report.markdown(found)
+    told = report.as_json(found)["series"][0]
+    assert told["changes"][0]["at"] == 10
+    assert len(told["points"]) == 20

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The verdict on a pair, on a suite, and what a gate makes of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cyclometer import errors
+from cyclometer.bundle.model import Problem
+from cyclometer.compare.pairing import side
+from cyclometer.compare.verdicts import Comparison, Finding, Options, compare, compare_code, gate_code
+from tests.compare.bundles import ICOUNT, Spec, measured, one_side
+
+QUIET = [1000.1, 1001.3, 999.2, 1000.7, 1000.2]
+
+
+def times(factor: float) -> list[float]:
+    return [factor * value for value in QUIET]
+
+
+def judged(before: list[float], after: list[float], options: Options | None = None, **spec: Any) -> Finding:
+    one, other = (one_side(Spec("a", runs, **spec)) for runs in (before, after))
+    return compare(one, other, options).findings[0]
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(1.05, "regressed"), (0.95, "improved"), (1.001, "equivalent"), (1.0098, "undecided")]
+)
+def test_runs_decide_against_the_margin(factor: float, verdict: str) -> None:
+    found = judged(QUIET, times(factor))
+    assert found.verdict == verdict
+    assert found.change == pytest.approx(factor - 1)
+    assert found.interval is not None
+    assert found.interval.contains(factor - 1)
+    assert found.scope == "between runs"
+
+
+def test_change_is_a_fraction_of_before() -> None:
+    found = judged([4540.81] * 2, [3237.36] * 2)
+    assert found.change == pytest.approx(-0.2871, abs=5e-5)
+
+
+def test_more_is_better_for_rates() -> None:
+    assert judged(QUIET, times(1.05), row={"better": "higher"}).verdict == "improved"
+    assert judged(QUIET, times(0.95), row={"better": "higher"}).verdict == "regressed"
+    assert judged([100.0], [101.0], clock=ICOUNT, row={"better": "higher"}).verdict == "improved"
+
+
+def test_an_undecided_row_says_what_would_decide_it() -> None:
+    found = judged([1000, 1010, 990, 1005], [1010, 1022, 1000, 1015])
+    assert found.verdict == "undecided"
+    assert found.more_runs is not None
+    assert f"about {found.more_runs} more runs a side" in found.reason
+    assert found.minimum_detectable is not None
+    assert 0.01 < found.minimum_detectable < 0.05
+
+
+@pytest.mark.parametrize("runs", [(1, 1), (1, 5), (5, 1)])
+@pytest.mark.parametrize("after", [1.0, 3.0])
+def test_one_run_decides_nothing_however_far_it_lies(runs: tuple[int, int], after: float) -> None:
+    found = judged(times(1)[: runs[0]], times(after)[: runs[1]], summary={"sd": 0.1, "n": 1000})
+    assert found.verdict == "undecided"
+    assert found.reason.startswith("one run of ")
+    assert found.more_runs is not None
+    assert found.more_runs >= 1
+    assert found.scope == "these runs"
+
+
+def test_one_run_of_printed_statistics_has_an_interval_within_these_runs() -> None:
+    """Change and interval of two means: Fieller-like limits, here held against a simulation of the two means."""
+    found = judged([1000.0], [900.0], summary={"sd": 50.0, "n": 25})
+    assert found.interval is not None
+    rng = np.random.default_rng(5)
+    before, after = (mean + 10 * stats.t.rvs(24, size=200_000, random_state=rng) for mean in (1000, 900))
+    low, high = np.quantile(after / before - 1, (0.025, 0.975))
+    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=0.001)
+
+
+def test_a_mean_alone_has_no_interval() -> None:
+    found = judged([1000.0], [900.0])
+    assert (found.verdict, found.interval, found.more_runs) == ("undecided", None, 1)
+    assert "spread unknown" in found.reason
+
+
+def test_a_plan_for_one_run_a_side_holds_when_it_is_carried_out() -> None:
+    """As many more runs as the reason asks for decide the row about as often as not, or better."""
+    rng = np.random.default_rng(3)
+    found = judged([1000.0], [1030.0], summary={"sd": 20.0, "n": 1})
+    assert found.more_runs == 1
+    found = judged([1000.0], [1030.0], summary={"sd": 100.0, "n": 16})
+    assert found.more_runs is not None
+    runs = 1 + found.more_runs
+    decided = 0
+    for _ in range(200):
+        draws = [list(mean * np.exp(0.025 * rng.standard_normal(runs))) for mean in (1000, 1030)]
+        decided += judged(draws[0], draws[1]).verdict == "regressed"
+    assert decided >= 70
+
+
+def test_exact_clocks_compare_exactly() -> None:
+    assert judged([1000], [1001], clock=ICOUNT).verdict == "regressed"
+    assert judged([1000] * 3, [999] * 2, clock=ICOUNT).verdict == "improved"
+    assert judged([1000], [1000], clock=ICOUNT).verdict == "equivalent"
+    assert judged([1000], [1000 + 1e-11], clock=ICOUNT).verdict == "equivalent"
+    found = judged([1000], [1004], Options(layout_floor=0.005), clock=ICOUNT)
+    assert (found.verdict, found.change, found.scope) == ("equivalent", 0.004, "exact")
+
+
+def test_an_exact_clock_whose_runs_differ_is_judged_as_noisy() -> None:
+    found = judged([1000, 1001, 1000], [1020, 1021, 1022], clock=ICOUNT)
+    assert found.verdict == "regressed"
+    assert found.reason.startswith("the runs differ although the clock is exact")
+
+
+def test_zeros_on_both_sides_have_not_changed() -> None:
+    assert judged([0, 0], [0, 0, 0]).verdict == "equivalent"
+    assert judged([0], [0]).verdict == "undecided"
+    assert judged([0], [0], clock=ICOUNT).verdict == "equivalent"
+
+
+@pytest.mark.parametrize(("before", "after", "name"), [([0, 1], [1, 2], "before"), ([1, 2], [3, -1], "after")])
+def test_a_latency_without_ratio_is_not_comparable(before: list[float], after: list[float], name: str) -> None:
+    found = judged(before, after)
+    assert found.verdict == "not comparable"
+    assert found.reason.startswith(f"{name} has a latency of ")
+
+
+def test_the_suite_is_adjusted_as_scipy_does() -> None:
+    rng = np.random.default_rng(11)
+    before = [Spec(str(i), rng.normal(1000, 5, 4)) for i in range(20)]
+    after = [Spec(str(i), rng.normal(1000 + 2 * i, 5, 5)) for i in range(20)]
+    alone = Spec("alone", [1000.0])
+    found = compare(one_side(*before, alone), one_side(*after, alone)).findings
+    raw = [
+        stats.ttest_ind(np.log(b.runs), np.log(a.runs), equal_var=False).pvalue
+        for b, a in zip(before, after, strict=True)
+    ]
+    assert [f.p for f in found] == pytest.approx([*stats.false_discovery_control(raw), None])
+
+
+def test_typical_is_shown_and_its_disagreement_said() -> None:
+    """The tests of `after` left the quiet regime more often: quiet stays, typical moves."""
+    before = one_side(Spec("a", QUIET))
+    circle = before.circles[0]
+    runs = tuple(replace(r, typical=replace(r.typical, value=1.2 * r.typical.value)) for r in circle.estimate.runs)
+    after = replace(before, circles=(replace(circle, estimate=replace(circle.estimate, runs=runs)),))
+    found = compare(before, after).findings[0]
+    assert found.verdict == "equivalent"
+    assert found.typical_change == pytest.approx(0.2)
+    assert found.disagreement == "typical moved by +20.00 %"
+    assert judged(QUIET, times(1.05)).disagreement == ""
+
+
+def test_failed_and_invalid_rows_are_shown_as_such() -> None:
+    good = measured({"a": QUIET, "b": QUIET})
+    bad = measured({"a": QUIET, "b": QUIET}, broken=["b"])
+    fine, broken = compare(side([good]), side([bad])).findings
+    assert (fine.verdict, broken.verdict) == ("equivalent", "invalid")
+    assert "after: contract broken in 300 of 300 tests" in broken.reason
+    failed = judged([1000.0], [1000.0], summary={"status": "failed", "note": "FAILED"})
+    assert failed.verdict == "failed"
+    assert (
+        failed.reason == "before: the tool reports it as failed: FAILED; after: the tool reports it as failed: FAILED"
+    )
+
+
+def test_a_circle_that_could_not_run_is_failed_not_removed() -> None:
+    problem = Problem("no such system call", "circle b", "skipped")
+    before, after = one_side(Spec("a", QUIET), Spec("b", QUIET)), one_side(Spec("a", QUIET), problems=[problem])
+    found = compare(before, after)
+    assert [f.verdict for f in found.findings] == ["equivalent", "failed"]
+    assert found.findings[1].reason == "after: no such system call"
+    assert gate_code(found) == errors.FAILED
+
+
+def gated(before: list[Spec], after: list[Spec]) -> Comparison:
+    return compare(one_side(*before), one_side(*after))
+
+
+FAILED = {"summary": {"status": "failed"}}
+SAME, WORSE, UNSURE = Spec("a", QUIET), Spec("b", times(1.1)), Spec("c", times(1.0098))
+GOOD_B, GOOD_C = Spec("b", QUIET), Spec("c", QUIET)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        ([SAME], [SAME], errors.PASS),
+        ([WORSE], [GOOD_B], errors.PASS),
+        ([SAME, GOOD_B, GOOD_C], [WORSE, UNSURE], errors.REGRESSED),
+        ([SAME, GOOD_C], [SAME, UNSURE], errors.UNDECIDED),
+        ([SAME, GOOD_C], [UNSURE], errors.NOT_COMPARABLE),
+        ([SAME, GOOD_C], [SAME, Spec("c", QUIET, clock=ICOUNT)], errors.NOT_COMPARABLE),
+        ([SAME, GOOD_C], [SAME, Spec("c", QUIET, **FAILED)], errors.FAILED),
+        ([SAME], [SAME, Spec("c", QUIET, **FAILED)], errors.FAILED),
+        ([SAME, Spec("c", QUIET, **FAILED)], [SAME, Spec("c", QUIET, **FAILED)], errors.PASS),
+        ([SAME, Spec("c", QUIET, **FAILED)], [SAME, GOOD_C], errors.PASS),
+        ([SAME], [SAME, GOOD_C], errors.PASS),
+        ([SAME], [GOOD_C], errors.NOT_COMPARABLE),
+        ([Spec("c", QUIET, **FAILED)], [Spec("c", QUIET, **FAILED)], errors.NOTHING),
+        ([], [], errors.NOTHING),
+    ],
+)  # fmt: skip
+def test_gate_codes(before: list[Spec], after: list[Spec], code: int) -> None:
+    found = gated(before, after)
+    assert gate_code(found) == code
+    assert compare_code(found) in (errors.PASS, code)
+
+
+def test_counts_and_order_put_first_what_must_be_seen() -> None:
+    found = gated([GOOD_B, SAME, GOOD_C, Spec("d", times(1))], [Spec("d", times(1.3)), UNSURE, WORSE])
+    assert list(found.counts().items()) == [("regressed", 2), ("removed", 1), ("undecided", 1)]
+    assert [f.key for f in found.of("regressed")] == ["d", "b"]
+
+
+def test_a_tighter_discovery_rate_widens_the_intervals() -> None:
+    wide, narrow = (judged(QUIET, times(1.05), Options(fdr=fdr)).interval for fdr in (0.01, 0.2))
+    assert wide is not None
+    assert narrow is not None
+    assert wide.half_width > narrow.half_width
+    assert math.isclose(wide.level, 0.99)

@@ -17,7 +17,6 @@ from cyclometer.lint import check
 from cyclometer.report import circle
 from cyclometer.report.circle import Circle
 
-
 _OWN = 2  # a lint finding about more rows than this is about the suite
 
 

@@ -4,6 +4,8 @@
 The time of one example is bounded by hypothesis' deadline, a generous one, so that only a hang can miss it.
 """
 
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,12 @@ from cyclometer.lint import check
 from .conftest import DATA
 from .test_formats import FORMATS
 
-BOUNDED = settings(max_examples=60, deadline=20_000, suppress_health_check=list(HealthCheck))
+# The same examples every time, so that a change breaks the test and not the day; CYC_FUZZ=2000 looks for new ones.
+_WANTED = int(os.environ.get("CYC_FUZZ", "0"))
+BOUNDED = settings(
+    max_examples=_WANTED or 60, derandomize=not _WANTED, deadline=20_000, suppress_health_check=list(HealthCheck),
+    database=None,
+)  # fmt: skip
 SHORT = 6_000  # of each fixture, so that an example is quick
 TOKENS = [
     b"\x00", b"\xff\xfe", b"\r", b"\n", b"\x1b[2A", b"-", b"1e999", b"999999999999999999999999", b"nan", b"NaN", b"inf",
@@ -77,3 +84,12 @@ def test_long_repetitions_do_not_hang(name: str, unit: bytes) -> None:
     """What makes a careless regular expression take for ever, on one line and on many."""
     for data in (unit * 9_000, (unit * 40 + b"\n") * 500, b"Mean: 1 cycles , 2 ns\n" + unit * 9_000):
         attempt(name, data)
+
+
+@pytest.mark.parametrize(("fixture", "name"), FORMATS.items())
+def test_each_number_beyond_all_bounds(fixture: str, name: str) -> None:
+    data = Path(DATA / fixture).read_bytes()[:SHORT]
+    numbers = [match.span() for match in re.finditer(rb"\d+", data)]
+    for start, end in numbers[:: max(1, len(numbers) // 60)]:
+        for huge in (b"9" * 30, b"9" * 400, b"9" * 5000):
+            attempt(name, data[:start] + huge + data[end:])

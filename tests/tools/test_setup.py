@@ -25,6 +25,7 @@ echo "apt-get $*" >> "$LOG"
 for word; do case $word in -*|install|update) ;; *) touch "$STATE/$word" ;; esac; done
 bin=${0%/*}
 [ ! -e "$STATE/qemu-system-misc" ] || cp "$bin/id" "$bin/qemu-system-riscv64"
+[ ! -e "$STATE/chromium" ] || cp "$bin/id" "$bin/chromium"
 [ ! -e "$STATE/gcc-riscv64-unknown-elf" ] || cp "$bin/id" "$bin/riscv64-unknown-elf-gcc"
 """
 COMPILER = '#!/bin/sh\n[ -e "$STATE/gcc" ]\n'

@@ -98,7 +98,7 @@ def _read_text(into: Collector) -> None:
         elif match := _BUCKET.fullmatch(text):
             _bucket(into, histogram, at, match)
         elif match := _FOOT.fullmatch(text):
-            histogram.foot[match[1]] = tuple(map(int, match[2].split()[:_MAX_THREADS]))
+            histogram.foot[match[1]] = _counts(into, match[2], at)
         elif re.search(r"\b(?:Min|Max|Avg)\b[\s:]*-?\d", text):
             into.unread(text, at)
     if len(threads) + len(pairs) > _MAX_THREADS:
@@ -132,11 +132,20 @@ def _pair(
 
 
 def _bucket(into: Collector, histogram: _Histogram, at: int, match: re.Match[str]) -> None:
-    counts = tuple(map(int, match[2].split()[:_MAX_THREADS]))
-    if any(counts):
+    edge, counts = whole(match[1]), _counts(into, match[2], at)
+    if edge is not None and any(counts):
         into.count_values(len(counts))
-        histogram.buckets.append((int(match[1]), counts))
+        histogram.buckets.append((edge, counts))
     histogram.line = histogram.line or at
+
+
+def _counts(into: Collector, text: str, at: int) -> tuple[int, ...]:
+    """A line's counts, a column each; none, and a problem, where one is beyond 64 bits."""
+    found = [whole(word) for word in text.split()[:_MAX_THREADS]]
+    if None in found:
+        into.unread(text, at)
+        return ()
+    return tuple(count or 0 for count in found)
 
 
 def _histogram(into: Collector, histogram: _Histogram, factor: float) -> None:

@@ -39,10 +39,9 @@ def _identical(rule: Rule, view: View) -> Iterator[Finding]:
                 found[names] += group
     for names, group in found.items():
         runs = sum(len(view.summaries[index]) for index in group) // len(names)
-        mean = next(s.mean for s in view.summaries[group[0]])
-        yield rule.found(
-            f"{listed(names)} have the same statistics in {runs} run(s), for instance mean {mean:g}", group
-        )
+        mean = next((s.mean for s in view.summaries[group[0]] if s.mean is not None), None)
+        instance = "" if mean is None else f", for instance mean {mean:g}"
+        yield rule.found(f"{listed(names)} have the same statistics in {runs} run(s){instance}", group)
 
 
 def _two_configurations(rule: Rule, view: View) -> Iterator[Finding]:

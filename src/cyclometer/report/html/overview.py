@@ -73,8 +73,17 @@ def _controls(subject: Subject) -> Markup:
 def _row(entry: Entry, *cells: Markup) -> Markup:
     title = entry.estimate.contract.title
     link = tag("a", breakable(entry.name), href=f"#{entry.anchor}")
-    name = tag("th", link, tag("small", title) if title else None, scope="row", data_v=entry.name)
+    why = tag("small", reason, cls="why") if (reason := _reason(entry)) else None
+    name = tag("th", link, tag("small", title) if title else None, why, scope="row", data_v=entry.name)
     return tag("tr", name, *cells, data_verdict=entry.verdict)
+
+
+def _reason(entry: Entry) -> str:
+    """Why a circle has no figure to show, where the verdict alone does not say it."""
+    if not entry.findings:
+        return entry.estimate.reason
+    refused = ("failed", "invalid", "not comparable")
+    return next((f.reason for f in entry.findings if f is not None and f.verdict in refused), "")
 
 
 def _head(*columns: tuple[str, str] | Markup) -> Markup:
@@ -112,7 +121,7 @@ def _latency_row(entry: Entry, unit: str, scale: Scale | None) -> Markup:
     return _row(
         entry,
         _number(table.with_interval(quiet) + other if quiet else "none", quiet.value if quiet else None),
-        tag("td", _latency_drawing(e, scale) if quiet else tag("small", e.reason), cls="wide drawing"),
+        tag("td", _latency_drawing(e, scale) if quiet else None, cls="wide drawing"),
         _number(table.nanoseconds(e) if quiet else "", e.ns if quiet else None, "wide"),
         _typical(e),
         _number(spread(e) if quiet else "", quiet.spread if quiet else None, "wide"),
@@ -214,10 +223,8 @@ def _change_cell(finding: Finding | None, named: bool = False) -> Markup:
 
 
 def _drawing(finding: Finding | None, scale: Scale) -> Markup:
-    """The change drawn, or why there is none."""
-    if finding is None or finding.change is None:
-        return tag("td", tag("small", finding.reason) if finding else None, cls="wide drawing")
-    return tag("td", _change_drawing(finding, scale), cls="wide drawing")
+    known = finding is not None and finding.change is not None
+    return tag("td", _change_drawing(finding, scale) if finding and known else None, cls="wide drawing")
 
 
 def _change_scale(entries: Sequence[Entry]) -> Scale:

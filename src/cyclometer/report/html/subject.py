@@ -17,6 +17,8 @@ from cyclometer.lint import check
 from cyclometer.report import circle
 from cyclometer.report.circle import Circle
 
+_OWN = 2  # a lint finding about more rows than this is about the suite
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -64,13 +66,13 @@ class Subject:
     remarks: tuple[tuple[Remark, ...], ...]
 
     def remarks_on(self, entry: Entry) -> list[Remark]:
-        """What lint says of one circle, in any bundle, each sentence once."""
+        """What lint says of one circle or of it and another, in any bundle, each sentence once."""
         key = entry.estimate.contract.key
         found = [
             finding
             for bundle, findings in zip(self.bundles, self.remarks, strict=True)
             for finding in findings
-            if any(bundle.identity.rows[row].contract.key == key for row in finding.rows)
+            if len(finding.rows) <= _OWN and key in {bundle.identity.rows[row].contract.key for row in finding.rows}
         ]
         return list({finding.what: finding for finding in found}.values())
 

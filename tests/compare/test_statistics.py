@@ -66,6 +66,8 @@ def test_two_runs_a_side_are_enough_for_an_interval() -> None:
 def test_runs_without_spread_are_as_sure_as_a_relabelling_of_them() -> None:
     same, other = statistics.change([10.0] * 3, [10.0] * 3), statistics.change([10.0] * 3, [10.2] * 3)
     assert (same.p, same.df, same.standard_error) == (1.0, 4, 0.0)
+    assert statistics.change([10.0] * 2, [11.0] * 4).p == pytest.approx(2 / 15)
+    assert statistics.change([10.0] * 4, [11.0] * 2).p == pytest.approx(2 / 15)
     assert other.p == pytest.approx(2 / 20)  # of the 20 ways to part six runs, two part these so well
     assert statistics.decide(same, (3, 3)).verdict == "equivalent"
     assert statistics.decide(other, (3, 3)).verdict == "undecided"
@@ -78,6 +80,9 @@ def test_a_clock_with_steps_lends_its_rounding_to_runs_without_spread() -> None:
     stepped = statistics.change([368.0] * 3, [376.0] * 3, resolution=1.0)
     assert stepped.standard_error == pytest.approx((2 / 3 / 12) ** 0.5 / 372, rel=1e-3)
     assert statistics.decide(stepped, (3, 3)).verdict == "regressed"
+    coarse = statistics.change([368.0] * 3, [376.0] * 6, resolution=4.0)
+    variance = [16 / 12 / value**2 / runs for value, runs in ((368, 3), (376, 6))]
+    assert coarse.standard_error == pytest.approx(math.sqrt(sum(variance)))
     wide = statistics.change([300.0, 368.0, 400.0], [376.0, 200.0, 500.0], resolution=1.0)
     assert wide == statistics.change([300.0, 368.0, 400.0], [376.0, 200.0, 500.0])
 
@@ -225,6 +230,66 @@ def test_last_reachable_number_of_runs() -> None:
     reachable = statistics.decide(row, (5, 5), margin=math.expm1(last * (1 + 1e-9)))
     assert reachable.more_runs == statistics.MOST_RUNS
     assert statistics.decide(row, (5, 5), margin=math.expm1(last * (1 - 1e-6))).more_runs is None
+
+
+def needed_by_search(
+    log_ratio: float, variances: tuple[float, float], runs: tuple[int, int], level: float, margin: float
+) -> tuple[int, float] | None:
+    """`plan` by trying one number of runs after another, with Welch's degrees written out."""
+    edge, size = math.log1p(margin), abs(log_ratio)
+    for added in range(1, statistics.MOST_RUNS + 1):
+        sizes = [count + added for count in runs]
+        parts = [variance / count for variance, count in zip(variances, sizes, strict=True)]
+        error = math.sqrt(sum(parts))
+        df = sum(parts) ** 2 / sum(part**2 / (count - 1) for part, count in zip(parts, sizes, strict=True))
+        half = float(stats.t.ppf((1 + level) / 2, df)) * error
+        if half < (edge - size if size < edge else size):
+            return added, math.expm1(max(half, edge) + float(stats.t.ppf(0.8, df)) * error)
+    return None
+
+
+@pytest.mark.parametrize("log_ratio", [0.0, 0.004, -0.004, 0.05, -0.2, EDGE])
+@pytest.mark.parametrize("variances", [(1e-4, 1e-4), (4e-4, 1e-6), (1e-6, 9e-4), (0.04, 0.01)])
+@pytest.mark.parametrize(("runs", "level", "margin"), [((1, 1), 0.95, 0.01), ((1, 5), 0.99, 0.01), ((4, 1), 0.9, 0.05)])
+def test_a_plan_is_the_least_that_decides(
+    log_ratio: float, variances: tuple[float, float], runs: tuple[int, int], level: float, margin: float
+) -> None:
+    found = statistics.plan(log_ratio, variances, runs, level, margin)
+    expected = needed_by_search(log_ratio, variances, runs, level, margin)
+    if expected is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert (found.more_runs, found.minimum_detectable) == pytest.approx(expected)
+    if (level, margin) == (0.95, 0.01):
+        assert statistics.plan(log_ratio, variances, runs) == found
+
+
+def test_a_plan_without_spread_takes_one_more_run() -> None:
+    found = statistics.plan(0.05, (0.0, 0.0), (1, 1))
+    assert found is not None
+    assert (found.more_runs, found.minimum_detectable) == (1, pytest.approx(0.01))
+    assert statistics.plan(0.0, (0.0, 1e-4), (1, 1)) is not None
+
+
+def test_interval_within_two_single_runs_by_hand() -> None:
+    """Distances to the ends, on logs, add in squares: the low end from before's high and after's low end."""
+    before, after = Interval(90.0, 125.0, 0.9), Interval(180.0, 230.0, 0.9)
+    found = statistics.within((100.0, before), (200.0, after))
+    low = math.log(2) - math.hypot(math.log(0.9), math.log(1.25))
+    high = math.log(2) + math.hypot(math.log(1.15), math.log(0.9))
+    assert (found.low, found.high) == pytest.approx((math.expm1(low), math.expm1(high)))
+    assert found.level == 0.9
+
+
+def test_interval_within_runs_is_open_where_a_side_is() -> None:
+    known, open_ended = Interval(90.0, 110.0, 0.95), Interval(-math.inf, math.inf, 0.95)
+    for sides in ((known, open_ended), (open_ended, known)):
+        found = statistics.within((100.0, sides[0]), (100.0, sides[1]))
+        assert (found.low, found.high) == (-1.0, math.inf)
+    to_zero = statistics.within((100.0, known), (100.0, Interval(0.0, 200.0, 0.95)))
+    assert to_zero.low == -1.0
+    assert to_zero.high == pytest.approx(math.expm1(math.hypot(math.log(2), math.log(0.9))))
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 //
 // The flow, run on a scripted rig that notes every call: b and e clock readings, c counters read,
 // tN turns, p a pass, E an eviction, | a line written.
-#include <stdio.h>
-
 #include "test.h"
 
 #include <stdio.h>

@@ -28,16 +28,22 @@ int64_t component_open(struct component *component, uint64_t entry, uint64_t upc
     return 0;
 }
 
-// The running thread goes on there when its call returns.
-static inline void move(struct component *component, struct space *space, uint64_t pc, uint64_t sp)
+// A last call, so that a way that stays in its space needs no stack frame.
+static __attribute__((noinline)) int64_t load_space(struct space *space, int64_t result)
+{
+    space_load(space);
+    return result;
+}
+
+// The running thread goes on there when its call returns with the result.
+static inline int64_t move(struct component *component, struct space *space, uint64_t pc, uint64_t sp, int64_t result)
 {
     struct thread *self = current;
     self->migration.component = component;
     self->space = space;
     self->frame->pc = pc;
     self->user_sp = sp;
-    if (space != space_loaded)
-        space_load(space);
+    return space == space_loaded ? result : load_space(space, result);
 }
 
 // Below what the thread already has on its stack in that space; `last` is its newest invocation.
@@ -65,8 +71,7 @@ int64_t sys_component_invoke(uint64_t capability)
     struct invocation *last = &m->stack[m->depth++];
     *last = (struct invocation){m->component, self->space, self->frame->pc, self->user_sp};
     count(invocations);
-    move(component, component->space, component->entry, free_stack(m, last, component->space));
-    return 0;
+    return move(component, component->space, component->entry, free_stack(m, last, component->space), 0);
 }
 
 // An upcall thread is dormant between its upcalls.
@@ -86,8 +91,7 @@ int64_t sys_component_return(uint64_t value)
     if (m->depth == 0)
         return current->brand != NULL ? brand_complete(current->brand) : end_upcall();
     const struct invocation *back = &m->stack[--m->depth];
-    move(back->component, back->space, back->pc, back->sp);
-    return (int64_t)value;
+    return move(back->component, back->space, back->pc, back->sp, (int64_t)value);
 }
 
 int64_t sys_component_upcall(uint64_t component, uint64_t thread, uint64_t argument)
@@ -128,7 +132,7 @@ _Noreturn void upcall_begin(struct component *component, enum upcall type, uint6
 {
     upcall_prepare(current, component, type, a, 0, 0);
     if (component->space != space_loaded)
-        space_load(component->space);
+        load_space(component->space, 0);
     enter_upcall();
 }
 
@@ -150,6 +154,8 @@ int component_stack_fault(uint64_t address)
 void component_abandon(struct thread *t)
 {
     struct thread *interrupted = t->migration.interrupted;
+    if (t->migration.home == NULL)
+        return;
     if (interrupted != NULL) {
         untie(t);
         thread_unpark(interrupted);

@@ -482,9 +482,9 @@ int64_t thread_abort(struct thread *t)
     t->state = THREAD_DEAD;
     mutex_abandon(t);
     while (!list_empty(&t->joiners))
-        thread_wake(thread_first(&t->joiners), 0);
+        thread_wake_later(thread_first(&t->joiners), 0);
     if (t == current)
-        switch_to_next();
+        thread_wait(THREAD_DEAD);
     preemption_release(held);
     interrupts_restore(irq);
     return 0;

@@ -253,13 +253,15 @@ static void all_counters(void)
     static const char *names[CYC_COUNTERS_MAX + 1];
     const struct cyc_flow flow = {.initial = 1, .delta = 0, .groups = 1, .tests = 1};
     struct cyc_rig rig = fresh_rig();
+    char last[32];
+    snprintf(last, sizeof last, "\"n\":[%d]}", CYC_COUNTERS_MAX - 1);
     for (int i = 0; i < CYC_COUNTERS_MAX; i++)
         names[i] = "n";
     rig.counters = names;
     rig.count = count_all;
     CHECK_INT(cyc_flow_accumulated(&rig, &by_turns, &flow, 0), 0);
     CHECK_INT(occurrences(out.bytes, "\"n\":["), CYC_COUNTERS_MAX);
-    CHECK_INT(occurrences(out.bytes, "\"n\":[23]}"), 1);
+    CHECK_INT(occurrences(out.bytes, last), 1);
 }
 
 static void empty_circle(void)

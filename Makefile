@@ -41,6 +41,7 @@ kernel-test: setup-all ## the reference kernel: functional tests, hostile progra
 	$(MAKE) --no-print-directory -s -C kernel test
 	$(MAKE) --no-print-directory -s -C kernel userspace=off test
 	$(MAKE) --no-print-directory -s -C kernel board=sifive_u mcs=on test
+	$(MAKE) --no-print-directory -s -C kernel directions
 
 lint: setup-all ## ruff, mypy --strict and the one-rule checks of tools/
 	$(BIN)/ruff check --quiet .

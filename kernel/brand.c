@@ -47,7 +47,7 @@ int64_t sys_brand_bind(uint64_t brand, uint64_t thread, uint64_t depth)
 static int64_t ask_scheduler(struct scheduler *s, const struct thread *upcall)
 {
     struct thread *notifier = s->notifier;
-    if (notifier == NULL || notifier->state != THREAD_DORMANT)
+    if (notifier == NULL || notifier->places[s->level].scheduler != s || notifier->state != THREAD_DORMANT)
         return 0;
     upcall_prepare(notifier, s->component, UPCALL_BRAND_NOTIFY, notifier->places[s->level].slot,
                    upcall->places[s->level].slot, current->places[s->level].slot);
@@ -78,6 +78,7 @@ static __attribute__((noinline)) int64_t activate(struct brand *b, uint64_t x, u
     struct thread *upcall = b->upcall;
     struct scheduler *common = scheduler_common(upcall, current);
     upcall_prepare(upcall, b->component, UPCALL_BRAND, x, y, 0);
+    // The urgencies lie in the scheduler's page, so that it need not be asked.
     if (common == NULL || b->mediated || scheduler_urgency(common, upcall) >= scheduler_urgency(common, current))
         return delay(b, common);
     count(brand_uc);
@@ -98,6 +99,7 @@ int64_t brand_upcall(struct brand *brand, uint64_t a, uint64_t b)
     return raise(brand, a, b);
 }
 
+// What `preempted` says of a thread ends when it runs again, here.
 void brand_interrupt(void *brand)
 {
     current->preempted = 1;

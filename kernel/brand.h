@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Brands, as Composite's: a right to interrupt. Whoever raises one, a program or an interrupt, has the kernel run an upcall in the
-// component that made the brand, on the thread that was given to it. The upcall runs at once where that thread is
-// more urgent, in the eyes of the scheduler that both have in common, than the running one; otherwise later. A brand
-// raised while its upcall runs is counted, not queued: its arguments are lost.
+// Brands, as Composite's: a right to interrupt. Whoever raises one, a program or an interrupt, has the kernel run an
+// upcall in the component that made the brand, on the thread that was given to it. The upcall runs at once where that
+// thread is more urgent, in the eyes of the scheduler that both have in common, than the running one; otherwise later.
+// A brand raised while its upcall runs is counted, not queued: its arguments are lost.
 #ifndef BRAND_H
 #define BRAND_H
 

@@ -48,11 +48,11 @@ static int64_t sys_console_write(const char *bytes, uint64_t length)
 {
     char chunk[CONSOLE_CHUNK];
     if (!user_range(bytes, length))
-        return ERROR_ARGUMENT;
+        return refuse(ERROR_ARGUMENT);
     for (uint64_t part; length > 0; bytes += part, length -= part) {
         part = length < sizeof chunk ? length : sizeof chunk;
         if (copy_in(chunk, bytes, part) != 0)
-            return ERROR_ARGUMENT;
+            return refuse(ERROR_ARGUMENT);
         console_write(chunk, part);
     }
     return 0;
@@ -91,11 +91,11 @@ static int64_t sys_thread_create(uint64_t handle, uint64_t entry, uint64_t argum
 {
     struct handle *named = handle_entry(handle, OBJECT_thread);
     if (named == NULL)
-        return ERROR_HANDLE;
+        return refuse(ERROR_HANDLE);
     struct thread *t = (struct thread *)named->object;
     if (t->space != current->space)
-        return ERROR_DENIED;
-    return entry < USER_TOP ? thread_create(t, entry, argument, priority) : ERROR_ARGUMENT;
+        return refuse(ERROR_DENIED);
+    return entry < USER_TOP ? thread_create(t, entry, argument, priority) : refuse(ERROR_ARGUMENT);
 }
 
 static int64_t sys_condvar_wait(uint64_t condvar, uint64_t mutex, uint64_t timeout_ticks)

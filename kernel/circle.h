@@ -83,7 +83,8 @@ struct circle {
 #define SEQUENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define EXPECT(...) ((const struct cyc_expect[]){__VA_ARGS__, {0}})
 #define PARAMS(...) ((const struct cyc_param[]){__VA_ARGS__, {0}})
-// Kernel code in a circle's file: the user image has NULL in its place. User code: the kernel only knows that there is some.
+// Kernel code in a circle's file: the user image has NULL in its place. User code: the kernel only knows that there
+// is some.
 #ifdef USER_PROGRAM
 #define IN_KERNEL(function) NULL
 #define IN_USER(function) (function)
@@ -146,8 +147,8 @@ const struct cyc_contract *variant_contract(const struct circle *circle, const s
 void client_main(struct stage *stage);
 void peer_main(struct stage *stage);
 
-// The stage's writer for the calling program: lines go out by console_write(), and that time stays out of stage->origin.
-// What another program left in it but the counts is not trusted.
+// The stage's writer for the calling program: lines go out by console_write(), and that time stays out of
+// stage->origin. What another program left in it but the counts is not trusted.
 struct cyc_writer *stage_writer(struct stage *stage);
 
 #endif

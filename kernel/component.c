@@ -109,7 +109,8 @@ int64_t sys_component_upcall(uint64_t component, uint64_t thread, uint64_t argum
     return upcall_interrupt(t);
 }
 
-void upcall_prepare(struct thread *t, struct component *component, enum upcall type, uint64_t a, uint64_t b, uint64_t c)
+void upcall_prepare(struct thread *t, struct component *component, enum upcall type, uint64_t a, uint64_t b,
+                    uint64_t c)
 {
     t->migration.component = component;
     t->migration.depth = 0;

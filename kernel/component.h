@@ -58,7 +58,8 @@ int64_t sys_component_upcall(uint64_t component, uint64_t thread, uint64_t argum
 // For brand.c and scheduler.c; interrupts are off.
 
 // Makes a thread that is not running begin at the upcall entry when it runs next, whatever it was about.
-void upcall_prepare(struct thread *t, struct component *component, enum upcall type, uint64_t a, uint64_t b, uint64_t c);
+void upcall_prepare(struct thread *t, struct component *component, enum upcall type, uint64_t a, uint64_t b,
+                    uint64_t c);
 // The same for the running thread, which begins at once.
 _Noreturn void upcall_begin(struct component *component, enum upcall type, uint64_t a);
 // Switches to `upcall`, which returns to the running thread; 0 when that runs again.

@@ -81,6 +81,7 @@ static void write_expect(struct cyc_expect *out, const struct circle *circle, co
         {"switches", circle->switches},
         {"space_switches", v->cross_space ? circle->switches + circle->moves : 0},
         {"interrupts", circle->interrupts},
+        {"refused", 0}, // no circle times calls that do nothing
         {"time_reads", CONFIG_MCS && !circle->passive ? circle->switches : 0}, // a switch to another context
     };
     for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++)

@@ -92,7 +92,7 @@ static __attribute__((noinline)) int64_t call_slowly(struct endpoint *e, uint64_
 {
     count(slowpaths);
     if (words > MESSAGE_WORDS_MAX)
-        return ERROR_ARGUMENT;
+        return refuse(ERROR_ARGUMENT);
     if (list_empty(&e->receivers))
         return wait_to_send(e, badge, words, 1, THE_WORDS);
     struct thread *receiver = deliver(e, badge, words, THE_WORDS);
@@ -203,7 +203,7 @@ static __attribute__((noinline)) int64_t reply_receive_slowly(struct endpoint *e
     struct thread *caller = current->caller;
     count(slowpaths);
     if (words > MESSAGE_WORDS_MAX)
-        return ERROR_ARGUMENT;
+        return refuse(ERROR_ARGUMENT);
     if (caller != NULL) {
         put_words(caller, THE_WORDS);
         caller->badge = 0;
@@ -235,7 +235,7 @@ static int64_t send(struct endpoint *e, uint64_t badge, uint64_t words, WORDS)
 {
     event_call("endpoint_send");
     if (words > MESSAGE_WORDS_MAX)
-        return ERROR_ARGUMENT;
+        return refuse(ERROR_ARGUMENT);
     if (list_empty(&e->receivers))
         return wait_to_send(e, badge, words, 0, THE_WORDS);
     thread_wake(deliver(e, badge, words, THE_WORDS), (int64_t)words);
@@ -333,7 +333,7 @@ int64_t endpoint_receive(struct endpoint *e, struct message *m)
 #define ENDPOINT_OR_RETURN                                                                                             \
     struct handle *named = handle_entry(handle, OBJECT_endpoint);                                                      \
     if (named == NULL)                                                                                                 \
-        return ERROR_HANDLE;                                                                                           \
+        return refuse(ERROR_HANDLE);                                                                                   \
     struct endpoint *e = (struct endpoint *)named->object
 
 int64_t sys_endpoint_call(uint64_t handle, uint64_t words, WORDS)

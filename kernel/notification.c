@@ -73,7 +73,7 @@ int64_t sys_notification_signal(uint64_t handle)
 {
     struct handle *named = handle_entry(handle, OBJECT_notification);
     if (named == NULL)
-        return ERROR_HANDLE;
+        return refuse(ERROR_HANDLE);
     return signal_badge((struct notification *)named->object, named->badge);
 }
 #endif

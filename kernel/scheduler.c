@@ -93,7 +93,8 @@ int64_t sys_scheduler_attend(uint64_t scheduler, uint64_t component, uint64_t no
     return 0;
 }
 
-// The lock's owner runs, and finds that the caller waits.
+// The lock's owner runs, and finds that the caller waits. Were the word not read again here, the caller could wait for an
+// owner who has freed the lock since the caller looked.
 static int64_t wait_for_lock(struct scheduler *s)
 {
     struct thread *self = current;
@@ -154,6 +155,8 @@ static __attribute__((noinline)) int64_t switch_specially(struct scheduler *s, s
     return how == SWITCH_TAIL ? end_in_switch(s, next) : run(next, THREAD_PARKED);
 }
 
+// The choice is read from the page at the last moment: an upcall that comes between the program's decision and this
+// call may still change it. Whoever has the scheduler's handle may call; only its own threads come and go.
 int64_t scheduler_switch(struct scheduler *s, enum switch_how how)
 {
     struct thread *self = current;
@@ -227,6 +230,7 @@ void scheduler_roll_back(struct frame *frame)
 }
 
 #if CONFIG_ACCOUNTING
+// One stamp for all: every stretch of an accounted thread begins and ends with a switch that moves it.
 static uint64_t charged_until_cyc HOT;
 
 int64_t scheduler_account(struct scheduler *s, uint64_t slot, uint64_t on)
@@ -240,7 +244,7 @@ int64_t scheduler_account(struct scheduler *s, uint64_t slot, uint64_t on)
     return 0;
 }
 
-void scheduler_charge(const struct thread *from)
+static void charge(const struct thread *from)
 {
     uint64_t now_cyc = read_cycle();
     uint64_t used_cyc = now_cyc - charged_until_cyc;
@@ -251,6 +255,11 @@ void scheduler_charge(const struct thread *from)
         at->scheduler->page->event[at->slot].used_cyc += used_cyc;
         append(at->scheduler, at->slot);
     }
+}
+int64_t switch_accounted(struct thread *next)
+{
+    charge(current);
+    return switch_unaccounted(next);
 }
 #else
 int64_t scheduler_account(struct scheduler *s, uint64_t slot, uint64_t on)

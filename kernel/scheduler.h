@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Scheduling by user programs, as Composite's. The kernel's own scheduler sees one thread at a time of all those that a user-level
-// scheduler has; the others are parked, and run when it switches to them. A thread may have schedulers at several
-// levels, the root's at 0.
+// Scheduling by user programs, as Composite's. The kernel's own scheduler sees one thread at a time of all those that a
+// user-level scheduler has; the others are parked, and run when it switches to them. A thread may have schedulers at
+// several levels, the root's at 0.
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
 
@@ -61,8 +61,6 @@ uint64_t scheduler_urgency(const struct scheduler *s, const struct thread *t);
 // For trap.c, at an interrupt of a user program.
 void scheduler_roll_back(struct frame *frame);
 
-// For switch.h: charges the time since the last accounted switch to `from`.
-void scheduler_charge(const struct thread *from);
 #else
 static inline void scheduler_roll_back(struct frame *frame)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The page that a user-level scheduler shares with the kernel. The scheduler says whom to run next and how urgent each of its
-// threads is; the kernel reports what happened to them. Threads are named by their slots, from 1; 0 is nobody.
+// The page that a user-level scheduler shares with the kernel. The scheduler says whom to run next and how urgent each
+// of its threads is; the kernel reports what happened to them. Threads are named by their slots, from 1; 0 is nobody.
 #ifndef SCHEDULER_PAGE_H
 #define SCHEDULER_PAGE_H
 

@@ -74,7 +74,8 @@ static void map_identity(uint64_t start, uint64_t end, uint64_t permission)
 }
 
 #if CONFIG_ASID
-static uint64_t asid_generation = 1, asid_next = 1, asid_limit;
+uint64_t asid_generation HOT = 1;
+static uint64_t asid_next = 1, asid_limit;
 
 // satp keeps only the identifier bits that the hart has.
 static void find_identifiers(void)
@@ -88,7 +89,7 @@ static void find_identifiers(void)
 }
 
 // When all identifiers have been given out, every translation is dropped and they are given out anew.
-static void renew_identifier(struct space *space)
+void space_renew(struct space *space)
 {
     if (asid_next > asid_limit) {
         asid_generation++;
@@ -134,19 +135,6 @@ uint64_t kernel_stack(unsigned index)
     return top;
 }
 
-void space_load(struct space *space)
-{
-    count(space_switches);
-    space_loaded = space;
-#if CONFIG_ASID
-    if (space->asid_generation != asid_generation)
-        renew_identifier(space);
-    WRITE_CSR(satp, space->satp); // no fence: other identifiers' translations do no harm
-#else
-    WRITE_CSR(satp, space->satp);
-    fence_space(0); // all spaces share identifier 0; global translations, the kernel's, stay
-#endif
-}
 
 #if CONFIG_USERSPACE
 // How the linked-in user image begins; user/user.ld writes it. All addresses are user addresses.

@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "counters.h"
 #include "object.h"
+#include "riscv.h"
 
 #define PTE_VALID 1
 #define PTE_READ 2
@@ -58,7 +60,42 @@ void space_limit_identifiers(uint64_t limit);
 
 extern struct space *space_loaded; // the space in satp; NULL while that is the kernel's own
 
-// Loads the space of a user thread into satp.
-void space_load(struct space *space);
+#if CONFIG_ASID
+extern uint64_t asid_generation; // identifiers given out in another one are others' by now
+// Gives the space an identifier of this generation, or of the next.
+void space_renew(struct space *space);
+static inline int space_stale(const struct space *space)
+{
+    return space->asid_generation != asid_generation;
+}
+#else
+static inline void space_renew(struct space *space)
+{
+    (void)space;
+}
+static inline int space_stale(const struct space *space)
+{
+    (void)space;
+    return 0;
+}
+#endif
+
+// Loads the space of a user thread, which must not be stale, into satp.
+static inline void space_enter(struct space *space)
+{
+    count(space_switches);
+    space_loaded = space;
+    WRITE_CSR(satp, space->satp); // with asid=on no fence: other identifiers' translations do no harm
+#if !CONFIG_ASID
+    fence_space(0); // all spaces share identifier 0; global translations, the kernel's, stay
+#endif
+}
+
+static inline void space_load(struct space *space)
+{
+    if (space_stale(space))
+        space_renew(space);
+    space_enter(space);
+}
 
 #endif

@@ -27,15 +27,13 @@ int64_t context_switch(struct thread *from, struct thread *to);
 // thread.c: the same where the space in satp is another.
 int64_t switch_space(struct thread *from, struct thread *to);
 
-// Both are last calls, so that a switch needs no stack frame of its own.
-static inline int64_t switch_uncounted(struct thread *next)
+// scheduler.c: charges the time since the last accounted switch to the running thread, and switches.
+int64_t switch_accounted(struct thread *next);
+
+// All are last calls, so that a switch needs no stack frame of its own.
+static inline int64_t switch_unaccounted(struct thread *next)
 {
     struct thread *self = current;
-    event_kernel("switch to", next);
-#if CONFIG_ACCOUNTING && CONFIG_USERSPACE
-    if (self->accounted | next->accounted)
-        scheduler_charge(self);
-#endif
 #if CONFIG_OBJCORE
     usage_switch(&self->usage, &next->usage);
 #endif
@@ -46,6 +44,16 @@ static inline int64_t switch_uncounted(struct thread *next)
     if (next->space == space_loaded || next->space == NULL)
         return context_switch(self, next);
     return switch_space(self, next);
+}
+
+static inline int64_t switch_uncounted(struct thread *next)
+{
+    event_kernel("switch to", next);
+#if CONFIG_ACCOUNTING && CONFIG_USERSPACE
+    if (current->accounted | next->accounted)
+        return switch_accounted(next);
+#endif
+    return switch_unaccounted(next);
 }
 
 // Runs `next`, which stands in no queue, in place of the running thread, which is already where it will be found.

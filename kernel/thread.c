@@ -87,9 +87,17 @@ static inline struct thread *ready_take(uint64_t level)
     return t;
 }
 
-APART int64_t switch_space(struct thread *from, struct thread *to)
+static APART int64_t switch_renewed(struct thread *from, struct thread *to)
 {
     space_load(to->space);
+    return context_switch(from, to);
+}
+
+APART int64_t switch_space(struct thread *from, struct thread *to)
+{
+    if (space_stale(to->space))
+        return switch_renewed(from, to);
+    space_enter(to->space);
     return context_switch(from, to);
 }
 
@@ -353,7 +361,7 @@ int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t peri
 {
 #if CONFIG_MCS
     if (budget_ticks == 0 || budget_ticks > period_ticks || period_ticks > SLICE_DEFAULT_TICKS)
-        return ERROR_ARGUMENT;
+        return refuse(ERROR_ARGUMENT);
     uint64_t irq = interrupts_off();
     scheduling_set_budget(&t->own, budget_ticks, period_ticks);
     interrupts_restore(irq);
@@ -362,7 +370,7 @@ int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t peri
     (void)t;
     (void)budget_ticks;
     (void)period_ticks;
-    return ERROR_DENIED;
+    return refuse(ERROR_DENIED);
 #endif
 }
 
@@ -381,9 +389,9 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
 {
     event_call("thread_create");
     if (priority >= PRIORITIES)
-        return ERROR_ARGUMENT;
+        return refuse(ERROR_ARGUMENT);
     if (t->state != THREAD_DEAD)
-        return ERROR_BUSY;
+        return refuse(ERROR_BUSY);
     t->base_level = priority + 1;
     t->level = t->base_level;
     t->threshold = own_threshold(t);
@@ -406,7 +414,7 @@ static int64_t clear_state(struct thread *t, uint64_t bit)
     if (was_set && t->state == 0)
         make_ready(t);
     interrupts_restore(irq);
-    return was_set ? 0 : ERROR_ARGUMENT;
+    return was_set ? 0 : refuse(ERROR_ARGUMENT);
 }
 
 int64_t thread_start(struct thread *t)
@@ -464,7 +472,7 @@ int64_t thread_abort(struct thread *t)
     event_call("thread_abort");
     if (t->state == THREAD_DEAD) {
         interrupts_restore(irq);
-        return ERROR_ARGUMENT;
+        return refuse(ERROR_ARGUMENT);
     }
     uint64_t held = preemption_hold();
     if (t != current)
@@ -493,9 +501,9 @@ int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
     int64_t result = 0;
     event_call("thread_join");
     if (t == current)
-        result = ERROR_ARGUMENT;
+        result = refuse(ERROR_ARGUMENT);
     else if (t->state != THREAD_DEAD)
-        result = timeout_ticks == 0 ? ERROR_BUSY : thread_block(&t->joiners, timeout_ticks);
+        result = timeout_ticks == 0 ? refuse(ERROR_BUSY) : thread_block(&t->joiners, timeout_ticks);
     interrupts_restore(irq);
     return result;
 }
@@ -526,7 +534,7 @@ void thread_set_level(struct thread *t, uint64_t level)
 int64_t thread_set_priority(struct thread *t, uint64_t priority)
 {
     if (priority >= PRIORITIES)
-        return ERROR_ARGUMENT;
+        return refuse(ERROR_ARGUMENT);
     uint64_t irq = interrupts_off();
     t->base_level = priority + 1;
     mutex_settle(t);

@@ -155,8 +155,8 @@ static void bind(struct stage *stage)
 const struct circle microkit_circles[] = {
     {.contract = {.key = "microkit.ppcall",
                   .title = "Protected procedure call and return",
-                  .sequence = SEQUENCE("client: endpoint_call", "kernel: switch to peer", "peer: endpoint_reply_receive",
-                                       "kernel: switch to client"),
+                  .sequence = SEQUENCE("client: endpoint_call", "kernel: switch to peer",
+                                       "peer: endpoint_reply_receive", "kernel: switch to client"),
                   .interval = "round_trip",
                   .from = "client: before the call",
                   .to = "client: after the call",

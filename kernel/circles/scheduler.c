@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Scheduling by user programs, seed 003: what the kernel's part of a thread switch costs, what the scheduler's structures
-// and the accounting of time add, and the scheduler's lock where nobody else wants it.
+// Scheduling by user programs, seed 003: what the kernel's part of a thread switch costs, what the scheduler's
+// structures and the accounting of time add, and the scheduler's lock where nobody else wants it.
 #include "../circle.h"
 
 #define SCHEDULER 0
@@ -168,7 +168,8 @@ LOCK_FUNCTIONS(swap)
     .prepare = IN_USER(map_page)
 
 const struct circle scheduler_circles[] = {
-    SWITCH("bare", "without a scheduler's structures", SAME_SPACE | CROSS_SPACE, bare_turns, bare_peer, join, ONE_LEVEL),
+    SWITCH("bare", "without a scheduler's structures", SAME_SPACE | CROSS_SPACE, bare_turns, bare_peer, join,
+           ONE_LEVEL),
     SWITCH("run_queue", "with run queue, events and lock", 0, queued_turns, queued_peer, join, ONE_LEVEL),
 #if CONFIG_ACCOUNTING
     ACCOUNTED(1, "one scheduler", LEVEL(0)),

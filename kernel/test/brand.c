@@ -2,6 +2,7 @@
 //
 // Brands and user-level scheduling: which outcome, counted how often, in which order.
 #include "../riscv.h"
+#include "../space.h"
 #include "../trap.h"
 #include "test.h"
 
@@ -271,6 +272,32 @@ static void lock_excludes_upcalls(void)
     CHECK_COUNT(atomic_unlock, after[COUNT_atomic_lock] - before[COUNT_atomic_lock]);
 }
 
+// Several hostile threads share a program and its objects. The dead rise again; who waits too long is ended.
+static void fuzzers_do_no_harm(void)
+{
+    struct thread *cast[4] = {make(PROGRAM_fuzz_components, RUNNER_PRIORITY - 1, 0)};
+    for (unsigned i = 1; i < 4; i++)
+        cast[i] = test_spare(cast[0], SPARE - 1 + i); // in the place of those that make() gave
+    test_shared()[2] = RUNNER_PRIORITY - 1;
+    software_interrupt_attach(brand_interrupt, brand);
+    for (uint64_t round = 0; round < 3000; round++) {
+        for (int i = 0; i < 4; i++) {
+            if (round % 4 == 0)
+                thread_abort(cast[i]);
+            if (thread_create(cast[i], space_entry(), PROGRAM_fuzz_components, RUNNER_PRIORITY - 1) == 0)
+                thread_start(cast[i]);
+        }
+        interrupt_program(50);
+    }
+    for (int i = 0; i < 4; i++)
+        thread_abort(cast[i]);
+    CHECK(test_shared()[0] > 1000);  // lives
+    CHECK(test_shared()[1] > 20000); // calls
+    software_interrupt_attach(NULL, NULL);
+    run(PROGRAM_raise_urgent, 0);
+    CHECK_EQUAL(test_shared()[1] % 1000, 123);
+}
+
 #if CONFIG_ACCOUNTING
 static uint64_t missing_cyc(uint64_t turns)
 {
@@ -311,6 +338,7 @@ const struct test brand_tests[] = {
     {"user-level block and wake", user_level_block_and_wake},
     {"an interrupted section starts again", interrupted_section_starts_again},
     {"a user-level lock excludes upcalls", lock_excludes_upcalls},
+    {"fuzzers of brands and schedulers do no harm", fuzzers_do_no_harm},
 #if CONFIG_ACCOUNTING
     {"charges add up to the time that passed", charges_add_up_to_the_time_passed},
 #endif

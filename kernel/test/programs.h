@@ -52,6 +52,7 @@
     PROGRAM(block_and_wake)                                                                                            \
     PROGRAM(long_section)                                                                                              \
     PROGRAM(share_lock)                                                                                                \
+    PROGRAM(fuzz_components)                                                                                           \
     PROGRAM(account)
 
 // Handle of a further thread of the program's space, where a test gives it one, and others behind.

@@ -6,8 +6,9 @@
 
 #include "calls.h"
 
-// Goes into the component and returns with its result; an enum error where the kernel refuses. The component is not trusted to
-// keep any register: what the compiler needs it saves, gp and tp are kept here. The kernel restores sp and the place.
+// Goes into the component and returns with its result; an enum error where the kernel refuses. The component is not
+// trusted to keep any register: what the compiler needs it saves, gp and tp are kept here. The kernel restores sp and
+// the place.
 static inline int64_t component_invoke(struct component *component, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     ARGUMENT(0, component);
@@ -31,7 +32,8 @@ static inline int64_t component_invoke(struct component *component, uint64_t a, 
 }
 
 // An entry point for component_open(): `handler` is a function of up to four uint64_t; what it returns goes to
-// whoever invoked it. Registers hold what the caller left in them, so gp is set here.
+// whoever invoked it. Registers hold what the caller left in them, so gp is set here. Where there is nobody to return
+// to the thread ends.
 #define COMPONENT_ENTRY(name, handler)                                                                                 \
     static __attribute__((naked, used)) void name(void)                                                                \
     {                                                                                                                  \
@@ -41,9 +43,11 @@ static inline int64_t component_invoke(struct component *component, uint64_t a, 
                          ".option pop\n\t"                                                                             \
                          "call %0\n\t"                                                                                 \
                          "li a7, %1\n\t"                                                                               \
+                         "ecall\n\t"                                                                                   \
+                         "li a7, %2\n\t"                                                                               \
                          "ecall"                                                                                       \
                          :                                                                                             \
-                         : "i"(handler), "i"(CALL_component_return));                                                  \
+                         : "i"(handler), "i"(CALL_component_return), "i"(CALL_thread_exit));                           \
     }
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Protection domains, as Microkit's: a program is an event loop on one endpoint, to which its notification is bound. Each channel
-// is named by the handle that leads to the other side; the receiver learns that number from the handle's badge.
+// Protection domains, as Microkit's: a program is an event loop on one endpoint, to which its notification is bound.
+// Each channel is named by the handle that leads to the other side; the receiver learns that number from the handle's
+// badge.
 #ifndef DOMAIN_H
 #define DOMAIN_H
 

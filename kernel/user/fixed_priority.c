@@ -152,7 +152,8 @@ void fixed_priority_wake(uint64_t self, uint64_t slot)
     fixed_priority_unlock();
 }
 
-// Either the upcall thread at its end, or the notifier, which is in no queue. As long as nobody can run, it tries again.
+// Either the upcall thread at its end, or the notifier, which is in no queue. As long as nobody can run, it tries
+// again.
 uint64_t fixed_priority_upcall(uint64_t type, uint64_t self)
 {
     for (;;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A user-level scheduler: fixed urgencies, first come first served among equals. It lives in the program that mapped the
-// scheduler's page; its threads run in it or invoke it.
+// A user-level scheduler: fixed urgencies, first come first served among equals. It lives in the program that mapped
+// the scheduler's page; its threads run in it or invoke it.
 #ifndef FIXED_PRIORITY_H
 #define FIXED_PRIORITY_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A user-level scheduler's lock: one word, scheduler_page.h's, and no entry into the kernel where nobody else wants it. Three ways
-// to change the word as one: code that the kernel restarts when it interrupts it, which costs no atomic
+// A user-level scheduler's lock: one word, scheduler_page.h's, and no entry into the kernel where nobody else wants it.
+// Three ways to change the word as one: code that the kernel restarts when it interrupts it, which costs no atomic
 // instruction; load-reserved and store-conditional; and atomic memory operations, which know no owner and no waiter.
 #ifndef LOCK_H
 #define LOCK_H

@@ -134,6 +134,7 @@ def test_modes_read_a_store(stored: Path) -> None:
     found = told("--history", stored)
     assert [len(series["points"]) for series in found["series"]] == [3, 3]
     laid = told("--matrix", stored / "2026-1", stored / "2026-3")
+    assert laid["columns"] == ["2026-1", "2026-3"]
     assert [mean["ratio"] for mean in laid["means"][0]["columns"][1:]] == pytest.approx([1.03**0.5], abs=0.002)
     assert run("compare", "--aa", stored / "2026-1" / "nothing").returncode == 2
 

@@ -56,7 +56,7 @@ def test_an_undecided_row_says_what_would_decide_it() -> None:
     found = judged([1000, 1010, 990, 1005], [1010, 1022, 1000, 1015])
     assert found.verdict == "undecided"
     assert found.more_runs is not None
-    assert f"about {found.more_runs} more runs a side" in found.reason
+    assert f"about {found.more_runs} more a side" in found.reason
     assert found.minimum_detectable is not None
     assert 0.01 < found.minimum_detectable < 0.05
 

@@ -52,3 +52,14 @@ def test_circles_and_runs_are_interleaved_not_in_blocks() -> None:
     runs = [run for _, run, _ in order]
     same = sum(a == b for a, b in itertools.pairwise(runs))
     assert same < len(runs) / 2
+
+
+def test_a_measurement_that_fell_behind_takes_fewer_tests_and_one_ahead_no_more() -> None:
+    assert plan.pace(left_s=10, visits=100, visit_s=0.1) == 1
+    assert plan.pace(left_s=5, visits=100, visit_s=0.1) == 0.5
+    assert plan.pace(left_s=20, visits=100, visit_s=0.1) == 1
+    assert plan.pace(left_s=-1, visits=100, visit_s=0.1) == 0
+    flow = plan.accumulated_flow(Cost(turn_s=1e-6, visit_s=0), tests=40)
+    assert plan.paced(flow, 0.5).tests == 20
+    assert plan.paced(flow, 0).tests == 3
+    assert plan.paced(plan.single_flow(1), 0).tests == 1

@@ -416,3 +416,55 @@ void program_account(shared_words *shared)
     switch_to(OTHER);
     shared[4] = charged_cyc(0) == before_cyc; // not accounted any more
 }
+
+// Anything at all with components, brands and schedulers, until it dies of it. shared[0] counts the lives.
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static uint64_t random_argument(uint64_t *state)
+{
+    const uint64_t interesting[] = {(uint64_t)gather_entry, (uint64_t)scheduler_entry, (uint64_t)other_entry,
+                                    USER_STAGE,             USER_SCHEDULERS,           KERNEL_BASE,
+                                    ~0ul,                   SPARE + 1,                 SPARE + 2};
+    uint64_t choice = next_random(state);
+    if (choice % 16 == 0)
+        return next_random(state);
+    if (choice % 2 == 0)
+        return choice / 16 % 6; // a handle or a slot
+    return choice % 3 == 0 ? SPARE : interesting[choice / 16 % (sizeof interesting / sizeof interesting[0])];
+}
+
+// The page is as much the program's as the kernel's.
+static void spoil_page(uint64_t *state)
+{
+    volatile uint64_t *words = (volatile uint64_t *)PAGE(next_random(state) % 2);
+    words[next_random(state) % (sizeof(struct scheduler_page) / sizeof *words)] = random_argument(state);
+}
+
+void program_fuzz_components(shared_words *shared)
+{
+    uint64_t state = ++shared[0] * 0x9e3779b97f4a7c15;
+    for (;;) {
+        register uint64_t a7 __asm__("a7") =
+            CALL_component_invoke + next_random(&state) % (CALL_scheduler_account + 1 - CALL_component_invoke);
+        register uint64_t a0 __asm__("a0") = random_argument(&state);
+        register uint64_t a1 __asm__("a1") = random_argument(&state);
+        register uint64_t a2 __asm__("a2") = random_argument(&state);
+        register uint64_t a3 __asm__("a3") = random_argument(&state);
+        register uint64_t a4 __asm__("a4") = 0;
+        shared[1]++;
+        __asm__ volatile("ecall"
+                         : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a7)
+                         :
+                         : "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "ra", "memory");
+        if (next_random(&state) % 64 == 0)
+            spoil_page(&state);
+        if (next_random(&state) % 16 == 0)
+            thread_create((struct thread *)(SPARE + next_random(&state) % 3), random_argument(&state), 0, shared[2]);
+    }
+}

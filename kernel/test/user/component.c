@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The tests' programs about components and protection domains. Handles: 1 and 2 components, 3 a semaphore, SPARE a further thread.
+// The tests' programs about components and protection domains. Handles: 1 and 2 components, 3 a semaphore, SPARE a
+// further thread.
 #include "../programs.h"
 #include "board.h"
 #include "user/component.h"

@@ -48,7 +48,8 @@ def _matrix(paths: list[Path], options: Options, across: Across, form: sides.For
     from cyclometer.compare import matrix, pairing
     from cyclometer.report import matrix as report
 
-    named = {str(path): pairing.side(sides.load([path]), options.level) for path in paths}
+    alone = len({path.name for path in paths}) == len(paths)
+    named = {path.name if alone else str(path): pairing.side(sides.load([path]), options.level) for path in paths}
     form.print(report, matrix.matrix(named, options, across))
 
 

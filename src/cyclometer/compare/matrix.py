@@ -87,7 +87,7 @@ def _columns(sides: Mapping[str, Side]) -> dict[str, Side]:
     telling = _telling([configuration for _, configuration, _ in split])
     named = [(_named(configuration, telling), name, side) for name, configuration, side in split]
     alone = len({title for title, _, _ in named}) == len(named)
-    return {title if alone else f"{name}: {title}": side for title, name, side in named}
+    return {title if alone else f"{name}: {title}" if telling else name: side for title, name, side in named}
 
 
 def _with(options: Hashable) -> Callable[[Circle], bool]:

@@ -60,6 +60,16 @@ def tests_within(flow: Flow, cost: Cost, share_s: float, runs: int, rounds: int)
     return max(_TESTS_MIN, min(_TESTS_MAX, int((visit_s - cost.visit_s) / test_s(flow, cost))))
 
 
+def pace(left_s: float, visits: int, visit_s: float) -> float:
+    """The part of the planned tests that the time left allows, 1 at most: machines slow down after calibration."""
+    return max(0.0, min(1.0, left_s / (visits * visit_s))) if visit_s > 0 else 1.0
+
+
+def paced(flow: Flow, share: float) -> Flow:
+    """`flow` with that share of its tests, and no fewer than any flow has."""
+    return Flow(flow.initial, flow.delta, flow.groups, max(min(_TESTS_MIN, flow.tests), int(flow.tests * share)))
+
+
 def shuffled(keys: Sequence[str], runs: int, rounds: int, rng: random.Random) -> list[tuple[int, int, str]]:
     """(round, run, key) of every visit: within a round, circles and runs in one random order."""
     order: list[tuple[int, int, str]] = []

@@ -59,11 +59,10 @@ class Measurement:
         self.methods = {key: settings.method or own_method(contract) for key, contract in self.contracts.items()}
 
     def run(self) -> None:
-        started = time.monotonic()
+        deadline_s = time.monotonic() + self.settings.budget_s
         self._prove()
         self._calibrate_all()
-        left_s = self.settings.budget_s - (time.monotonic() - started)
-        self._visit_all(left_s)
+        self._visit_all(deadline_s)
 
     def close(self) -> None:
         """Ends every harness and takes what it still says."""
@@ -139,10 +138,11 @@ class Measurement:
     def _hz(self) -> float:
         return NS_PER_S if self.clock.unit == "ns" else self.clock.hz or NS_PER_S
 
-    def _visit_all(self, left_s: float) -> None:
+    def _visit_all(self, deadline_s: float) -> None:
         s, rng = self.settings, random.Random(self.settings.seed)
         keys = list(self.costs)
-        share_s = (left_s - s.runs * len(keys) * _PASSES_S) / max(1, len(keys)) / (1 + plan.REFERENCE_SHARE)
+        left_s = deadline_s - time.monotonic() - s.runs * len(keys) * _PASSES_S
+        share_s = left_s / max(1, len(keys)) / (1 + plan.REFERENCE_SHARE)
         flows = {key: self._flow(key, share_s) for key in keys}
         order = plan.shuffled(keys, s.runs, s.rounds, rng)
         for done, (number, run, key) in enumerate(order):
@@ -151,7 +151,8 @@ class Measurement:
                 self._visit_references(run)
             if number == 0:
                 self._timed(run, key, "passes", plan.single_flow(plan.PASSES))
-            self._timed(run, key, self.methods[key], flows[key])
+            pace = plan.pace(deadline_s - time.monotonic(), len(order) - done, share_s / (s.runs * s.rounds))
+            self._timed(run, key, self.methods[key], plan.paced(flows[key], pace))
         self.progress.visits(len(order), len(order), "")
 
     def _flow(self, key: str, share_s: float) -> Flow:

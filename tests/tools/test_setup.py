@@ -27,6 +27,7 @@ bin=${0%/*}
 [ ! -e "$STATE/qemu-system-misc" ] || cp "$bin/id" "$bin/qemu-system-riscv64"
 [ ! -e "$STATE/chromium" ] || cp "$bin/id" "$bin/chromium"
 [ ! -e "$STATE/gcc-riscv64-unknown-elf" ] || cp "$bin/id" "$bin/riscv64-unknown-elf-gcc"
+[ ! -e "$STATE/chromium" ] || cp "$bin/id" "$bin/chromium"
 """
 COMPILER = '#!/bin/sh\n[ -e "$STATE/gcc" ]\n'
 ORDINARY = ("sh", "env", "dirname", "mkdir", "cp", "touch", "make", "cat")
@@ -80,11 +81,12 @@ def test_a_bare_debian_gets_what_is_missing(machine: Machine) -> None:
     assert machine.calls("python")[-1].endswith("--editable .")
 
 
-def test_the_tests_set_up_brings_the_emulator_and_its_compiler(machine: Machine) -> None:
+def test_the_tests_set_up_brings_the_emulator_its_compiler_and_a_browser(machine: Machine) -> None:
     assert machine.setup("setup-all").returncode == 0
     installed = " ".join(machine.calls("apt-get"))
     assert "qemu-system-misc" in installed
     assert "gcc-riscv64-unknown-elf" in installed
+    assert "chromium" in installed
 
 
 def test_a_second_set_up_installs_no_package_and_keeps_the_venv(machine: Machine) -> None:

@@ -32,7 +32,7 @@ class Settings:
 
     runs: int = 5
     rounds: int = 3
-    budget_s: float = 60.0
+    budget_s: float = 54.0
     only: tuple[str, ...] = ("*",)
     method: str | None = None  # None: each circle's own
     cpu: int = 0

@@ -76,7 +76,8 @@ def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
         watched = _present(counters["cpu_switches"]) & _present(counters["switches"])
         idle = expect.get("cpu_switches", expect["switches"]) - expect["switches"]
         outside = counters["cpu_switches"] - counters["switches"] - idle * turns
-        return watched & (outside != 0)
+        disturbed: NDArray[np.bool_] = watched & (outside != 0)
+        return disturbed
     if "involuntary" in counters and expect.get("switches", 0) == 0:
         return _present(counters["involuntary"]) & (_off(contract, "involuntary", turns, counters) > 0)
     return np.zeros(len(turns), bool)

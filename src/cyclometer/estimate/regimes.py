@@ -26,6 +26,8 @@ FAR = 4
 """How far a core reaches, in median distances of the regime's fast side from its mode: 2.7 sd of normal noise."""
 SHARE = 0.02
 """The least part of a run's tests that makes a regime sustained."""
+MET = 3
+"""The fewest tests of a run in the common quiet regime by which it has met it."""
 VALLEY = 2.5
 """Standard deviations by which the density must fall from a mode, and rise again, to part two regimes."""
 
@@ -53,12 +55,18 @@ class Regimes:
         return (self.typical.value - self.quiet.value) / self.quiet.value
 
 
-def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
+Core = tuple[float, float]
+
+
+def estimate(Y: ArrayLike, level: float = 0.95, common: Core | None = None) -> Regimes:
     """The quiet and the typical latency of a turn in one run.
 
     Args:
         Y: latencies of a turn, A/N, of one circle's untagged tests of one size, in arrival order,
             shape (n,), positive.
+        common: the core of the regime that is quiet over all runs together (`quiet_core` of all their tests). A run
+            that met it with MET tests or more is judged by it: whether a regime is sustained is seen better in all
+            tests than in a fifth of them. A run that did not meet it has a quiet regime of its own.
 
     Raises:
         ValueError: no test, or a latency that is not positive.
@@ -69,7 +77,7 @@ def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
             f"Y holds a latency of {arrival.min():g}; an accumulated latency is positive, check the clock."
         )
     ordered = np.sort(arrival)
-    low, high = quiet_core(ordered)
+    low, high = _core(ordered, common)
     typical = _regime(arrival, ordered, arrival.size, level)
     if low <= ordered[0] and ordered[-1] <= high:
         return Regimes(typical, typical)
@@ -77,13 +85,20 @@ def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
     return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
 
 
-def quiet(Y: FloatArray) -> float:
+def quiet(Y: FloatArray, common: Core | None = None) -> float:
     """The quiet latency alone, as `estimate` gives it, of positive latencies in any order."""
     ordered = np.sort(Y)
-    return midmean(_between(ordered, *quiet_core(ordered)))
+    return midmean(_between(ordered, *_core(ordered, common)))
 
 
-def quiet_core(ordered: FloatArray) -> tuple[float, float]:
+def _core(ordered: FloatArray, common: Core | None) -> Core:
+    """The common core where the run met it, else the run's own."""
+    if common is not None and _between(ordered, *common).size >= MET:
+        return common
+    return quiet_core(ordered)
+
+
+def quiet_core(ordered: FloatArray) -> Core:
     """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
     found = modes.find(ordered, VALLEY)
     regime = next((mode for mode in found if mode.share >= SHARE), None) or max(found, key=lambda mode: mode.share)

@@ -230,17 +230,16 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
 
 def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32]) -> FloatArray:
     """Each run's quiet accumulated latency at one size."""
-    return np.array([regimes.quiet(A[tests]) for _, tests in _split(run)])
+    runs = _split(run)
+    common = regimes.quiet_core(np.sort(A)) if len(runs) > 1 else None
+    return np.array([regimes.quiet(A[tests], common) for _, tests in runs])
 
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:
-    found = []
-    for number, tests in _split(run):
-        values = Y[tests]
-        if np.all(values > 0):
-            one = regimes.estimate(values, level)
-            found.append(RunEstimate(number, one.quiet, one.typical))
-    return tuple(found)
+    runs = [(number, tests) for number, tests in _split(run) if np.all(Y[tests] > 0)]
+    common = regimes.quiet_core(np.sort(Y[np.concatenate([tests for _, tests in runs])])) if len(runs) > 1 else None
+    estimated = [(number, regimes.estimate(Y[tests], level, common)) for number, tests in runs]
+    return tuple(RunEstimate(number, one.quiet, one.typical) for number, one in estimated)
 
 
 def _split(run: NDArray[np.int32]) -> list[tuple[int, NDArray[np.intp]]]:
@@ -259,7 +258,7 @@ def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.Margina
 
 
 def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
-    """Single turns: quantiles over all runs, and the run medians as the estimate; the overhead subtracted here."""
+    """Single turns: quantiles over all runs, and quiet and typical of each; the overhead is subtracted here."""
     del exact  # differences of single readings carry no rounding
     empty = samples.value[picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)]
     overhead = None
@@ -267,12 +266,13 @@ def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool)
         if len(empty) >= _MIN_OVERHEAD:
             overhead = direct.measure_overhead(empty, level, resolution=_clock_step(empty))
         tails = direct.estimate(samples.value[good], overhead, level)
-        values = samples.value[good]
-        runs = tuple(_direct_run(number, values[i], overhead, level) for number, i in _split(samples.run[good]))
+        values = samples.value[good] - (overhead.value if overhead else 0.0)
+        runs = tuple(_direct_run(number, values[i], level) for number, i in _split(samples.run[good]))
     except MeasurementFailed as refusal:
         return _Parts(why=str(refusal))
-    whole = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
-    return _Parts(whole, whole, runs, tails=tails)
+    quiet = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
+    typical = levels.combine([r.typical.value for r in runs], [_finite(r.typical.interval) for r in runs], level)
+    return _Parts(quiet, typical, runs, tails=tails)
 
 
 def _clock_step(values: FloatArray) -> float:
@@ -281,10 +281,12 @@ def _clock_step(values: FloatArray) -> float:
     return float(gaps.min()) if gaps.size else 1.0
 
 
-def _direct_run(run: int, values: FloatArray, overhead: direct.Overhead | None, level: float) -> RunEstimate:
-    median = direct.median(values, overhead, level)
-    regime = regimes.Regime(median.value, median.interval, len(values), 1.0)
-    return RunEstimate(run, regime, regime)
+def _direct_run(run: int, values: FloatArray, level: float) -> RunEstimate:
+    """Typical is the median, which tails do not move; quiet the lowest sustained regime of positive latencies."""
+    middle = direct.median(values, None, level)
+    typical = regimes.Regime(middle.value, middle.interval, len(values), 1.0)
+    quiet = regimes.estimate(values, level).quiet if len(values) >= _MIN_STEADY and values.min() > 0 else typical
+    return RunEstimate(run, quiet, typical)
 
 
 def _finite(interval: Interval) -> Interval:

@@ -31,7 +31,7 @@ class Settings:
     """How to measure; `budget_s` is the wish for the whole measurement."""
 
     runs: int = 5
-    rounds: int = 3
+    rounds: int = 7  # a run meets a circle at this many moments of its time, so that one of them is quiet
     budget_s: float = 54.0
     only: tuple[str, ...] = ("*",)
     method: str | None = None  # None: each circle's own

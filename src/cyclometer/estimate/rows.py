@@ -68,7 +68,7 @@ class Estimate:
     fixed_cost: marginal.MarginalFit | None = None
     tails: direct.DirectEstimate | None = None
     cold: float | None = None  # median of the first passes after an eviction
-    steady: steady.Steadiness | None = None  # of the run whose shape is the most common one
+    steady: steady.Steadiness | None = None  # of the middle one of the runs
     sigma_turn: float | None = None  # sigma_P of design 6.1, None where independence is refuted
     sigma_reason: str = ""  # why there is no sigma_turn
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
@@ -301,16 +301,15 @@ def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[s
     A, N, run = samples.value[good], samples.turns[good], samples.run[good]
     one_size = N[0] == N if len(N) else N > 0
     series = [A[tests[one_size[tests]]] / N[0] for _, tests in _split(run)] if len(N) else []
-    assessed = [steady.assess(Y) for Y in series if len(Y) >= _MIN_STEADY]
-    if method != "accumulated" or not assessed:
+    long = [Y for Y in series if len(Y) >= _MIN_STEADY]
+    if method != "accumulated" or not long:
         return {"steady": None, "sigma_reason": "too few tests, or single turns"}
-    shapes = Counter(one.shape for one in assessed)
-    common = next(one for one in assessed if one.shape == shapes.most_common(1)[0][0])
-    refuted = steady.independence_refuted(common, steady.variance_growth(A, N))
+    middle = steady.assess(long[len(long) // 2])
+    refuted = steady.independence_refuted(middle, steady.variance_growth(A, N))
     if refuted:
-        return {"steady": common, "sigma_reason": refuted}
-    variance = float(np.mean([np.var(Y, ddof=1) for Y in series if len(Y) >= _MIN_STEADY]))
-    return {"steady": common, "sigma_turn": math.sqrt(variance * float(N[0]))}
+        return {"steady": middle, "sigma_reason": refuted}
+    variance = float(np.mean([np.var(Y, ddof=1) for Y in long]))
+    return {"steady": middle, "sigma_turn": math.sqrt(variance * float(N[0]))}
 
 
 def _unproven(bundle: Bundle, members: Sequence[int]) -> tuple[str, ...]:

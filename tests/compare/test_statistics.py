@@ -265,6 +265,16 @@ def test_a_plan_is_the_least_that_decides(
         assert statistics.plan(log_ratio, variances, runs) == found
 
 
+def test_last_plan_in_reach() -> None:
+    """A target just above the half-width of the last number of runs is reached with it, one just below is not."""
+    runs, spread = 1 + statistics.MOST_RUNS, 0.3
+    last = float(stats.t.ppf(0.975, 2 * runs - 2)) * spread * math.sqrt(2 / runs)
+    reached = statistics.plan(0.0, (spread**2, spread**2), (1, 1), margin=math.expm1(last * (1 + 1e-9)))
+    assert reached is not None
+    assert reached.more_runs == statistics.MOST_RUNS
+    assert statistics.plan(0.0, (spread**2, spread**2), (1, 1), margin=math.expm1(last * (1 - 1e-6))) is None
+
+
 def test_a_plan_without_spread_takes_one_more_run() -> None:
     found = statistics.plan(0.05, (0.0, 0.0), (1, 1))
     assert found is not None

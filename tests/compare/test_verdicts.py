@@ -69,6 +69,8 @@ def test_one_run_decides_nothing_however_far_it_lies(runs: tuple[int, int], afte
     assert found.reason.startswith("one run of ")
     assert found.more_runs is not None
     assert found.more_runs >= 1
+    assert found.minimum_detectable is not None
+    assert found.minimum_detectable >= 0.0099
     assert found.scope == "these runs"
 
 

@@ -154,12 +154,13 @@ def plan(
         variances: of a run's log estimate on either side, as known from elsewhere.
         runs: runs of the two sides so far.
     """
+    if not any(variances):
+        return Plan(1, margin)
     edge, size = math.log1p(margin), abs(log_ratio)
     added = np.arange(1, MOST_RUNS + 1)
     parts = np.stack([variance / (count + added) for variance, count in zip(variances, runs, strict=True)])
     error = np.sqrt(parts.sum(axis=0))
-    freedom = (parts**2 / np.stack([count + added - 1 for count in runs])).sum(axis=0)
-    df = np.divide(error**4, freedom, out=np.full(added.size, sum(runs) - 2.0) + 2 * added, where=freedom > 0)
+    df = error**4 / (parts**2 / np.stack([count + added - 1 for count in runs])).sum(axis=0)
     half_width = special.stdtrit(df, (1 + level) / 2) * error
     enough = np.flatnonzero(half_width < (edge - size if size < edge else size))
     if not enough.size:
@@ -236,7 +237,7 @@ def _by_relabelling(difference: float, before: int, after: int) -> float:
 
     Their spread is then below the clock's steps, not zero: what is left is how seldom chance parts runs so well.
     """
-    return min(1.0, 2 / math.comb(before + after, before)) if difference else 1.0
+    return 2 / math.comb(before + after, before) if difference else 1.0
 
 
 def _minimum_detectable(row: Change, edge: float) -> float:

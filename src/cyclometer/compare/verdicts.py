@@ -50,7 +50,8 @@ class Finding:
     """The verdict on one circle. Changes are (after - before) / before; None where there is none.
 
     `interval` is of `change` and speaks about the next runs, or about `these runs` as `scope` says. `disagreement` says
-    how typical moved where it did not move with quiet. `more_runs` a side would decide an undecided row.
+    how typical moved where it did not move with quiet. `more_runs` a side would decide an undecided row;
+    `minimum_detectable` is the smallest change that these runs find, or, where a side has one, those still needed.
     """
 
     pair: Pair
@@ -256,26 +257,33 @@ def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:
     runs = (len(b.runs), len(a.runs))
     variances = (_run_variance(b, a), _run_variance(a, b))
     alone = "either side" if max(runs) == 1 else ("before" if runs[0] == 1 else "after")
-    more_runs, needed = _needed(change.log_ratio, variances, runs, options)
+    plan = _plan(change.log_ratio, variances, runs, options)
     return Finding(
-        pair=pair, verdict="undecided", reason=f"one run of {alone}; {needed}",
+        pair=pair, verdict="undecided", reason=f"one run of {alone}; {_needed(variances, plan)}",
         change=change.fraction, interval=interval if bounded else None, scope="these runs" if bounded else "",
-        more_runs=more_runs, typical_change=_change(pair, options.level, typical=True).fraction,
+        minimum_detectable=plan.minimum_detectable if plan else None,
+        more_runs=plan.more_runs if plan else (1 if None in variances else None),
+        typical_change=_change(pair, options.level, typical=True).fraction,
     )  # fmt: skip
 
 
-def _needed(
+def _plan(
     log_ratio: float, variances: tuple[float | None, float | None], runs: tuple[int, int], options: Options
-) -> tuple[int | None, str]:
-    """The least further runs a side, and the phrase that says so."""
+) -> statistics.Plan | None:
     before, after = variances
     if before is None or after is None:
-        return 1, "needed: at least 1 more a side (spread unknown)"
-    plan = statistics.plan(log_ratio, (before, after), runs, options.level, options.margin)
-    if plan is None:
-        return None, f"even {statistics.MOST_RUNS} more a side would not decide"
-    found = _rough(plan.minimum_detectable)
-    return plan.more_runs, f"needed: at least {plan.more_runs} more a side (to find changes from {found})"
+        return None
+    return statistics.plan(log_ratio, (before, after), runs, options.level, options.margin)
+
+
+def _needed(variances: tuple[float | None, float | None], plan: statistics.Plan | None) -> str:
+    """The least further runs a side, as a phrase."""
+    if plan is not None:
+        found = _rough(plan.minimum_detectable)
+        return f"needed: at least {plan.more_runs} more a side (to find changes from {found})"
+    if None in variances:
+        return "needed: at least 1 more a side (spread unknown)"
+    return f"even {statistics.MOST_RUNS} more a side would not decide"
 
 
 def _run_variance(e: Estimate, other: Estimate) -> float | None:

@@ -78,6 +78,13 @@ def test_core_leaves_the_slow_tail_out() -> None:
     assert math.log(high / centre) == pytest.approx(4 * 0.6745 * 0.01, rel=0.15)
 
 
+@pytest.mark.parametrize("stray", [500.0, 2000.0])
+def test_one_stray_test_is_outside_the_core(stray: float) -> None:
+    both = regimes.estimate([1000.0] * 99 + [stray])
+    assert (both.quiet.tests, both.quiet.share, both.quiet.value) == (99, 0.99, 1000)
+    assert both.typical.tests == 100
+
+
 def test_core_of_one_value_spans_two_bandwidths() -> None:
     low, high = regimes.quiet_core(np.full(9, 100.0))
     assert (low, high) == pytest.approx((100 * math.exp(-0.01), 100 * math.exp(0.01)), rel=1e-3)

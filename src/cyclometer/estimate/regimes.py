@@ -87,9 +87,14 @@ def quiet_core(ordered: FloatArray) -> tuple[float, float]:
     """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
     found = modes.find(ordered, VALLEY)
     regime = next((mode for mode in found if mode.share >= SHARE), None) or max(found, key=lambda mode: mode.share)
-    fast_side = _between(ordered, regime.low, regime.position)
-    reach = FAR * math.log(regime.position / fast_side[fast_side.size // 2]) if fast_side.size else 0.0
-    reach = max(2 * modes.bandwidth(ordered), reach)
+    width = modes.bandwidth(ordered)
+    # Half of the tests in the mode's own bin belong to its fast side, wherever in the bin they lie.
+    half_bin = math.exp(width / modes.BINS / 2)
+    first, bin_first, bin_end = np.searchsorted(
+        ordered, [regime.low, regime.position / half_bin, regime.position * half_bin]
+    )
+    middle_of_fast_side = ordered[(2 * first + bin_first + bin_end) // 4]
+    reach = max(2 * width, FAR * math.log(regime.position / middle_of_fast_side))
     centre = regime.position
     # The mode is found in steps of the histogram and where the noise happens to peak; two averages remove both.
     for _ in range(2):

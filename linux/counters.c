@@ -363,10 +363,12 @@ void counters_open(const pid_t *threads, int count)
     names[used] = NULL;
     if (proving)
         add_entries(threads, count);
-    add_schedstat(threads, count);
+    // The CPU's switches come first and the participants' last: whoever runs between two of these readings
+    // makes the sums differ, and the test is known as disturbed.
     add("voluntary", read_voluntary);
     add("involuntary", read_involuntary);
     add("faults", read_faults);
+    add_schedstat(threads, count);
     add("handled", read_handled);
     add("contended", read_contended);
     add("migrations", read_migrations);

@@ -20,7 +20,7 @@
 
 #include "counters.h"
 
-#define TESTS_MAX 4096
+#define TESTS_MAX 1024
 #define SYSV_MAX 8
 #define SKIPPED 77
 #define STACK_BYTES (256 << 10)

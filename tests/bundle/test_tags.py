@@ -26,8 +26,9 @@ def test_a_wrong_count_without_a_disturbance_is_invalid(switches: int) -> None:
     assert tag({"switches": 2}, switches=switches, cpu_switches=switches) == {"invalid"}
 
 
-def test_an_outsider_on_the_cpu_explains_a_wrong_count() -> None:
-    assert tag({"switches": 2}, switches=21, cpu_switches=22) == {"preempted"}
+@pytest.mark.parametrize(("switches", "cpu_switches"), [(21, 22), (21, 20), (20, 22)])
+def test_an_outsider_on_the_cpu_explains_a_wrong_count(switches: int, cpu_switches: int) -> None:
+    assert tag({"switches": 2}, switches=switches, cpu_switches=cpu_switches) == {"preempted"}
 
 
 @pytest.mark.parametrize(

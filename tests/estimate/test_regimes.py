@@ -133,3 +133,24 @@ def test_level_reaches_the_intervals() -> None:
 def test_a_latency_that_is_not_positive_is_refused(bad: list[float]) -> None:
     with pytest.raises(ValueError, match=f"a latency of {min(bad):g}; an accumulated latency is positive"):
         regimes.estimate(bad)
+
+
+def test_a_run_that_met_the_common_regime_is_judged_by_it_and_another_by_its_own() -> None:
+    generator = np.random.default_rng(5)
+    busy = 130.0 * generator.lognormal(0, 0.003, 200)
+    met = np.concatenate([busy[:190], 100.0 * generator.lognormal(0, 0.001, 4)])
+    others = 100.0 * generator.lognormal(0, 0.001, 400)
+    common = regimes.quiet_core(np.sort(np.concatenate([busy, met, others])))
+    assert common[0] < 100 < common[1] < 105
+    assert abs(regimes.estimate(met, common=common).quiet.value - 100) < 0.5
+    assert abs(regimes.quiet(met, common) - 100) < 0.5
+    assert abs(regimes.estimate(busy, common=common).quiet.value - 130) < 0.5
+
+
+def test_the_common_regime_does_not_pull_runs_together() -> None:
+    """Runs half a percent apart, all met by the common core: each keeps its own centre."""
+    runs = [1000 * (1 + at) * np.random.default_rng(3).lognormal(0, 0.004, 2000) for at in (-0.005, 0.0, 0.005)]
+    common = regimes.quiet_core(np.sort(np.concatenate(runs)))
+    ratios = [regimes.quiet(Y, common) / regimes.quiet(runs[1], common) for Y in runs]
+    assert ratios == pytest.approx([0.995, 1.0, 1.005], abs=1e-4)
+    assert regimes.estimate(runs[0], common=common).quiet.value == regimes.quiet(runs[0], common)

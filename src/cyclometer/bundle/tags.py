@@ -65,7 +65,9 @@ def _off(contract: Contract, counter: str, turns: NDArray[np.int64], counters: C
 
 
 def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:
-    """The CPU switched to a thread that takes no part: switches of the CPU beyond those of the participants.
+    """The CPU switched to a thread that takes no part: its switches are not those of the participants.
+
+    They are fewer where that thread ran between two readings of the counters.
 
     Where the CPU cannot be watched, or participants come and go, an unexpected involuntary switch is the sign.
     """
@@ -74,7 +76,8 @@ def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
         watched = _present(counters["cpu_switches"]) & _present(counters["switches"])
         idle = expect.get("cpu_switches", expect["switches"]) - expect["switches"]
         outside = counters["cpu_switches"] - counters["switches"] - idle * turns
-        return watched & (outside > 0)
+        disturbed: NDArray[np.bool_] = watched & (outside != 0)
+        return disturbed
     if "involuntary" in counters and expect.get("switches", 0) == 0:
         return _present(counters["involuntary"]) & (_off(contract, "involuntary", turns, counters) > 0)
     return np.zeros(len(turns), bool)

@@ -56,7 +56,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--target", default="linux", show_default=True, help="What to measure; see `cyclometer list`.")
 @click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated.")
 @click.option("--runs", type=click.IntRange(1, 100), help="Process starts or boots.  [default: 5; 2 where exact]")
-@click.option("--budget", callback=_duration, metavar="TIME", help="Time for everything, as 60s or 2m.  [default: 60s]")
+@click.option("--budget", callback=_duration, metavar="TIME", help="Time for everything, as 60s or 2m.  [default: 54s]")
 @click.option("--quick", is_flag=True, help="Three short runs, about 12 s: a first look.")
 @click.option("--method", type=click.Choice(["accumulated", "direct", "passes"]), help="Instead of each circle's own.")
 @click.option("--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]")

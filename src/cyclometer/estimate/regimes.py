@@ -26,6 +26,10 @@ FAR = 4
 """How far a core reaches, in median distances of the regime's fast side from its mode: 2.7 sd of normal noise."""
 SHARE = 0.02
 """The least part of a run's tests that makes a regime sustained."""
+MET = 3
+"""The fewest tests of a run in the common quiet regime by which it has met it."""
+SETTLING = 8
+"""Steps in which a core moves to the middle of its tests; the last ones move it by less than the noise."""
 VALLEY = 2.5
 """Standard deviations by which the density must fall from a mode, and rise again, to part two regimes."""
 
@@ -53,12 +57,18 @@ class Regimes:
         return (self.typical.value - self.quiet.value) / self.quiet.value
 
 
-def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
+Core = tuple[float, float]
+
+
+def estimate(Y: ArrayLike, level: float = 0.95, common: Core | None = None) -> Regimes:
     """The quiet and the typical latency of a turn in one run.
 
     Args:
         Y: latencies of a turn, A/N, of one circle's untagged tests of one size, in arrival order,
             shape (n,), positive.
+        common: the core of the regime that is quiet over all runs together (`quiet_core` of all their tests). A run
+            that met it with MET tests or more is judged by it: whether a regime is sustained is seen better in all
+            tests than in a fifth of them. A run that did not meet it has a quiet regime of its own.
 
     Raises:
         ValueError: no test, or a latency that is not positive.
@@ -69,7 +79,7 @@ def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
             f"Y holds a latency of {arrival.min():g}; an accumulated latency is positive, check the clock."
         )
     ordered = np.sort(arrival)
-    low, high = quiet_core(ordered)
+    low, high = _core(ordered, common)
     typical = _regime(arrival, ordered, arrival.size, level)
     if low <= ordered[0] and ordered[-1] <= high:
         return Regimes(typical, typical)
@@ -77,13 +87,21 @@ def estimate(Y: ArrayLike, level: float = 0.95) -> Regimes:
     return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
 
 
-def quiet(Y: FloatArray) -> float:
+def quiet(Y: FloatArray, common: Core | None = None) -> float:
     """The quiet latency alone, as `estimate` gives it, of positive latencies in any order."""
     ordered = np.sort(Y)
-    return midmean(_between(ordered, *quiet_core(ordered)))
+    return midmean(_between(ordered, *_core(ordered, common)))
 
 
-def quiet_core(ordered: FloatArray) -> tuple[float, float]:
+def _core(ordered: FloatArray, common: Core | None) -> Core:
+    """The core that settles from the common one where the run met it, else the run's own."""
+    if common is not None and _between(ordered, *common).size >= MET:
+        low, high = common
+        return _settled(ordered, math.sqrt(low * high), math.log(high / low) / 2)
+    return quiet_core(ordered)
+
+
+def quiet_core(ordered: FloatArray) -> Core:
     """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
     found = modes.find(ordered, VALLEY)
     regime = next((mode for mode in found if mode.share >= SHARE), None) or max(found, key=lambda mode: mode.share)
@@ -95,10 +113,18 @@ def quiet_core(ordered: FloatArray) -> tuple[float, float]:
     )
     middle_of_fast_side = ordered[(2 * first + bin_first + bin_end) // 4]
     reach = max(2 * width, FAR * math.log(regime.position / middle_of_fast_side))
-    centre = regime.position
-    # The mode is found in steps of the histogram and where the noise happens to peak; two averages remove both.
-    for _ in range(2):
-        centre = midmean(_between(ordered, centre * math.exp(-reach), centre * math.exp(reach)))
+    return _settled(ordered, regime.position, reach)
+
+
+def _settled(ordered: FloatArray, centre: float, reach: float) -> Core:
+    """The core of this reach, moved until its centre is the midmean of what it holds.
+
+    A mode is found in steps of the histogram and where the noise happens to peak, and the regime of all runs is not the
+    centre of one of them: both would pull a run's estimate towards where the core was put.
+    """
+    for _ in range(SETTLING):
+        inside = _between(ordered, centre * math.exp(-reach), centre * math.exp(reach))
+        centre = midmean(inside)
     return centre * math.exp(-reach), centre * math.exp(reach)
 
 

@@ -68,7 +68,7 @@ class Estimate:
     fixed_cost: marginal.MarginalFit | None = None
     tails: direct.DirectEstimate | None = None
     cold: float | None = None  # median of the first passes after an eviction
-    steady: steady.Steadiness | None = None  # of the run whose shape is the most common one
+    steady: steady.Steadiness | None = None  # of the middle one of the runs
     sigma_turn: float | None = None  # sigma_P of design 6.1, None where independence is refuted
     sigma_reason: str = ""  # why there is no sigma_turn
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
@@ -224,8 +224,8 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     if sizes.size < 2 or not runs or np.any(A <= 0):
         return None
     if len(runs) > 1:
-        table = [[regimes.quiet(A[(run == number) & (size == N)]) for size in sizes] for number in runs]
-        return marginal.fit_runs(sizes, table, level)
+        by_size = [_quiet_of_runs(A[of_size], run[of_size], runs) for of_size in (size == N for size in sizes)]
+        return marginal.fit_runs(sizes, np.transpose(by_size), level)
     quiet = [regimes.estimate(A[(run == runs[0]) & (size == N)], level).quiet for size in sizes]
     location = np.array([one.value for one in quiet])
     error = np.array([one.interval.half_width for one in quiet]) / critical_value(level)
@@ -234,14 +234,17 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
 
 
+def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32], runs: Sequence[int]) -> list[float]:
+    """Quiet accumulated latency of each of these runs at one size."""
+    common = regimes.quiet_core(np.sort(A))
+    return [regimes.quiet(A[run == number], common) for number in runs]
+
+
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:
-    found = []
-    for number, tests in _split(run):
-        values = Y[tests]
-        if np.all(values > 0):
-            one = regimes.estimate(values, level)
-            found.append(RunEstimate(number, one.quiet, one.typical))
-    return tuple(found)
+    runs = [(number, tests) for number, tests in _split(run) if np.all(Y[tests] > 0)]
+    common = regimes.quiet_core(np.sort(Y[np.concatenate([tests for _, tests in runs])])) if len(runs) > 1 else None
+    estimated = [(number, regimes.estimate(Y[tests], level, common)) for number, tests in runs]
+    return tuple(RunEstimate(number, one.quiet, one.typical) for number, one in estimated)
 
 
 def _split(run: NDArray[np.int32]) -> list[tuple[int, NDArray[np.intp]]]:
@@ -261,7 +264,7 @@ def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.Margina
 
 
 def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
-    """Single turns: quantiles over all runs, and the run medians as the estimate; the overhead subtracted here."""
+    """Single turns: quantiles over all runs, and quiet and typical of each; the overhead is subtracted here."""
     del exact  # differences of single readings carry no rounding
     empty = samples.value[picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)]
     overhead = None
@@ -269,12 +272,13 @@ def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool)
         if len(empty) >= _MIN_OVERHEAD:
             overhead = direct.measure_overhead(empty, level, resolution=_clock_step(empty))
         tails = direct.estimate(samples.value[good], overhead, level)
-        values = samples.value[good]
-        runs = tuple(_direct_run(number, values[i], overhead, level) for number, i in _split(samples.run[good]))
+        values = samples.value[good] - (overhead.value if overhead else 0.0)
+        runs = tuple(_direct_run(number, values[i], level) for number, i in _split(samples.run[good]))
     except MeasurementFailed as refusal:
         return _Parts(why=str(refusal))
-    whole = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
-    return _Parts(whole, whole, runs, tails=tails)
+    quiet = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
+    typical = levels.combine([r.typical.value for r in runs], [_finite(r.typical.interval) for r in runs], level)
+    return _Parts(quiet, typical, runs, tails=tails)
 
 
 def _clock_step(values: FloatArray) -> float:
@@ -283,10 +287,12 @@ def _clock_step(values: FloatArray) -> float:
     return float(gaps.min()) if gaps.size else 1.0
 
 
-def _direct_run(run: int, values: FloatArray, overhead: direct.Overhead | None, level: float) -> RunEstimate:
-    median = direct.median(values, overhead, level)
-    regime = regimes.Regime(median.value, median.interval, len(values), 1.0)
-    return RunEstimate(run, regime, regime)
+def _direct_run(run: int, values: FloatArray, level: float) -> RunEstimate:
+    """Typical is the median, which tails do not move; quiet the lowest sustained regime of positive latencies."""
+    middle = direct.median(values, None, level)
+    typical = regimes.Regime(middle.value, middle.interval, len(values), 1.0)
+    quiet = regimes.estimate(values, level).quiet if len(values) >= _MIN_STEADY and values.min() > 0 else typical
+    return RunEstimate(run, quiet, typical)
 
 
 def _finite(interval: Interval) -> Interval:
@@ -301,16 +307,15 @@ def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[s
     A, N, run = samples.value[good], samples.turns[good], samples.run[good]
     one_size = N[0] == N if len(N) else N > 0
     series = [A[tests[one_size[tests]]] / N[0] for _, tests in _split(run)] if len(N) else []
-    assessed = [steady.assess(Y) for Y in series if len(Y) >= _MIN_STEADY]
-    if method != "accumulated" or not assessed:
+    long = [Y for Y in series if len(Y) >= _MIN_STEADY]
+    if method != "accumulated" or not long:
         return {"steady": None, "sigma_reason": "too few tests, or single turns"}
-    shapes = Counter(one.shape for one in assessed)
-    common = next(one for one in assessed if one.shape == shapes.most_common(1)[0][0])
-    refuted = steady.independence_refuted(common, steady.variance_growth(A, N))
+    middle = steady.assess(long[len(long) // 2])
+    refuted = steady.independence_refuted(middle, steady.variance_growth(A, N))
     if refuted:
-        return {"steady": common, "sigma_reason": refuted}
-    variance = float(np.mean([np.var(Y, ddof=1) for Y in series if len(Y) >= _MIN_STEADY]))
-    return {"steady": common, "sigma_turn": math.sqrt(variance * float(N[0]))}
+        return {"steady": middle, "sigma_reason": refuted}
+    variance = float(np.mean([np.var(Y, ddof=1) for Y in long]))
+    return {"steady": middle, "sigma_turn": math.sqrt(variance * float(N[0]))}
 
 
 def _unproven(bundle: Bundle, members: Sequence[int]) -> tuple[str, ...]:

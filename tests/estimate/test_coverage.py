@@ -18,7 +18,7 @@ from scipy.signal import lfilter
 
 from cyclometer.compare import statistics
 from cyclometer.estimate import direct, kbench, levels, marginal, regimes, steady
-from cyclometer.estimate.interval import FloatArray, Interval
+from cyclometer.estimate.interval import FloatArray, Interval, critical_value
 from cyclometer.estimate.midmean import midmean, midmean_interval
 
 TRUTH = 5000.0
@@ -145,6 +145,44 @@ def unequal_groups(rng: Generator) -> marginal.MarginalFit:
 def test_marginal_latency_and_fixed_cost() -> None:
     assert_covers(lambda rng: unequal_groups(rng).b_interval)
     assert_covers(lambda rng: unequal_groups(rng).c_interval, 900)
+
+
+def flow_over_runs(rng: Generator, runs: int, of_run: float, of_size: float) -> tuple[FloatArray, FloatArray]:
+    """Sizes, and quiet A of each run and size: a line, a factor of the run, and what the machine did to each size."""
+    N = np.array([500.0, 1000.0, 1500.0])
+    noise = rng.normal(1, of_run, (runs, 1)) * rng.normal(1, of_size, (runs, 3))
+    table: FloatArray = (900 + TRUTH * N) * noise
+    return N, table
+
+
+NOISE_OF_A_FLOW = [(0.001, 0.0), (0.001, 0.001), (0.001, 0.003), (0.0, 0.002)]
+
+
+@pytest.mark.parametrize("runs", [3, 5, 8])
+@pytest.mark.parametrize(("of_run", "of_size"), NOISE_OF_A_FLOW)
+def test_turn_after_the_fixed_cost_is_taken_off(runs: int, of_run: float, of_size: float) -> None:
+    """The latency of a turn that `show` prints: (A - c) / N of every run, one c for all, its error shared by all.
+
+    The error of c is added as if the runs did not already show part of it, so three runs cover up to 98 %.
+    """
+
+    def experiment(rng: Generator, shared: float = 1.0) -> Interval:
+        N, table = flow_over_runs(rng, runs, of_run, of_size)
+        fit = marginal.fit_runs(N, table)
+        reach = shared * critical_value(0.95, runs - 1) * fit.c_standard_error * float(np.mean(1 / N))
+        return levels.combine(((table - fit.c) / N).mean(axis=1), shared=reach).interval
+
+    assert 0.93 <= coverage(experiment, TRUTH) <= 0.985
+    if of_size:
+        assert coverage(lambda rng: experiment(rng, 0.0), TRUTH, 500) < 0.92
+
+
+@pytest.mark.parametrize("runs", [3, 5, 8])
+@pytest.mark.parametrize(("of_run", "of_size"), NOISE_OF_A_FLOW)
+def test_lines_over_runs(runs: int, of_run: float, of_size: float) -> None:
+    """The lines' own intervals rest on the MAD of few runs, which costs an odd number of them up to four points."""
+    share = coverage(lambda rng: marginal.fit_runs(*flow_over_runs(rng, runs, of_run, of_size)).b_interval, TRUTH)
+    assert 0.90 <= share <= 0.985
 
 
 def test_quantiles_cover_at_least_what_they_say() -> None:

@@ -123,6 +123,20 @@ def test_a_mean_of_zero_has_no_relative_width() -> None:
     assert (result.spread, result.relative_half_width) == (math.inf, math.inf)
 
 
+def test_an_error_that_runs_share_is_added_in_squares() -> None:
+    own = [Interval(7.0, 14.0, 0.95)]
+    one = levels.combine([10.0], own, shared=4.0)
+    assert (one.interval.low, one.interval.high) == (10 - 5, 10 + math.hypot(4, 4))
+    alone, shared = levels.combine([9.0, 10.0, 11.0]), levels.combine([9.0, 10.0, 11.0], shared=3.0)
+    assert shared.interval.half_width == pytest.approx(math.hypot(alone.interval.half_width, 3))
+    assert (shared.value, shared.spread) == (alone.value, alone.spread)
+    leaning = levels.combine(TEN, shared=1.0).interval
+    plain, mean = levels.combine(TEN).interval, float(np.mean(TEN))
+    assert leaning.high - mean == pytest.approx(math.hypot(plain.high - mean, 1))
+    assert leaning.low - mean == pytest.approx(-math.hypot(plain.low - mean, 1))
+    assert leaning.level == 0.95
+
+
 runs = st.lists(st.integers(900, 1100).map(float), min_size=2, max_size=12)
 
 

@@ -162,6 +162,78 @@ def test_lack_of_fit_rejects_true_lines_as_often_as_it_says() -> None:
     assert 61 <= rejected <= 139
 
 
+RUNS = np.array(
+    [[1010.0, 2030, 3020], [1000.0, 2000, 3000], [1015.0, 2010, 3040], [990.0, 1990, 2950], [1001.0, 2002, 3001]]
+)
+"""Quiet accumulated latencies of five runs at N = 10, 20, 30."""
+
+
+def test_line_over_runs_by_hand() -> None:
+    """Medians 1001, 2002, 3001; each run's own line with the same weights; the MAD of the five slopes and cuts."""
+    N, middle = np.array([10.0, 20, 30]), np.median(RUNS, axis=0)
+    assert middle.tolist() == [1001, 2002, 3001]
+    fit = marginal.fit_runs(N, RUNS, level=0.9)
+    X, W = sm.add_constant(N), np.diag(middle**-2)
+    gain = np.linalg.inv(X.T @ W @ X) @ X.T @ W
+    own = RUNS @ gain.T
+    error = stats.median_abs_deviation(own) * 1.4826 * 1.206 * math.sqrt(math.pi / 2 / 5)
+    assert (fit.c, fit.b) == pytest.approx(tuple(gain @ middle))
+    assert (fit.c_standard_error, fit.b_standard_error) == pytest.approx(tuple(error))
+    t = stats.t.ppf(0.95, 3)
+    assert fit.b_interval.half_width == pytest.approx(t * error[1])
+    assert fit.c_interval.half_width == pytest.approx(t * error[0])
+    assert fit.sizes == 3
+    assert fit.curvature is not None
+    # Three sizes: the quadratic term is the second difference over 2 * 10^2.
+    second = (RUNS @ [1, -2, 1]) / 200
+    term = float(middle @ [1, -2, 1]) / 200
+    scale = stats.median_abs_deviation(second) * 1.4826 * 1.206 * math.sqrt(math.pi / 2 / 5)
+    assert fit.curvature.lack_of_fit_p is None
+    assert fit.curvature.quadratic == pytest.approx(term)
+    assert fit.curvature.quadratic_p == pytest.approx(2 * stats.t.sf(abs(term) / scale, 3))
+
+
+def test_runs_share_what_they_share() -> None:
+    """A run that is slower by a factor has a steeper line through the same origin: its cut tells nothing new."""
+    line = 60.0 * np.array([10, 20, 30])
+    fit = marginal.fit_runs([10, 20, 30], np.outer([1.0, 1.01, 0.98, 1.03], line))
+    assert fit.c == pytest.approx(0, abs=1e-9)
+    assert fit.c_standard_error == pytest.approx(0, abs=1e-9)
+    assert fit.b_standard_error > 0.3
+
+
+def test_one_run_in_a_slow_regime_tilts_nothing() -> None:
+    wrong = RUNS.copy()
+    wrong[1, 0] *= 1.2
+    calm, shaken = marginal.fit_runs([10, 20, 30], RUNS), marginal.fit_runs([10, 20, 30], wrong)
+    of_means = marginal.fit(wrong.ravel(), np.tile([10, 20, 30], 5))
+    assert abs(shaken.b - calm.b) < 0.3 * abs(of_means.b - calm.b)
+    assert shaken.b_standard_error < 2 * calm.b_standard_error
+
+
+def test_two_sizes_and_many_runs() -> None:
+    table = np.random.default_rng(1).normal([1000, 2000], [3, 4], (12, 2))
+    fit = marginal.fit_runs([10, 20], table)
+    own = (table[:, 1] - table[:, 0]) / 10
+    error = stats.median_abs_deviation(own) * 1.4826 * 12 / (12 - 0.8) * math.sqrt(math.pi / 2 / 12)
+    assert fit.b_standard_error == pytest.approx(error)
+    assert (fit.curvature, fit.b_interval.level) == (None, 0.95)
+    two = marginal.fit_runs([10, 20], table[:2])
+    assert two.b_interval.half_width == pytest.approx(12.7062047 * two.b_standard_error)
+    with pytest.raises(ValueError, match="at least two sizes"):
+        marginal.fit_runs([10, 10], table)
+    with pytest.raises(ValueError, match="at least 2"):
+        marginal.fit_runs([10], table[:, :1])
+
+
+@pytest.mark.parametrize("runs", range(2, 12))
+def test_deviations_of_few_normal_values_are_made_unbiased(runs: int) -> None:
+    """The mean of the corrected MAD over many samples is one standard deviation."""
+    sample = np.random.default_rng(2).normal(size=(40_000, runs))
+    raw = 1.4826 * stats.median_abs_deviation(sample, axis=1).mean()
+    assert raw * marginal.MAD_OF_FEW.get(runs, runs / (runs - 0.8)) == pytest.approx(1, abs=0.015)
+
+
 @pytest.mark.parametrize(("bend", "holds"), [(0.0, True), (0.1, False), (-0.1, False)])
 def test_a_bend_is_seen_with_its_sign(bend: float, holds: bool) -> None:
     sizes = [10, 20, 30, 40]

@@ -78,6 +78,13 @@ def test_core_leaves_the_slow_tail_out() -> None:
     assert math.log(high / centre) == pytest.approx(4 * 0.6745 * 0.01, rel=0.15)
 
 
+@pytest.mark.parametrize("stray", [500.0, 2000.0])
+def test_one_stray_test_is_outside_the_core(stray: float) -> None:
+    both = regimes.estimate([1000.0] * 99 + [stray])
+    assert (both.quiet.tests, both.quiet.share, both.quiet.value) == (99, 0.99, 1000)
+    assert both.typical.tests == 100
+
+
 def test_core_of_one_value_spans_two_bandwidths() -> None:
     low, high = regimes.quiet_core(np.full(9, 100.0))
     assert (low, high) == pytest.approx((100 * math.exp(-0.01), 100 * math.exp(0.01)), rel=1e-3)
@@ -138,3 +145,12 @@ def test_a_run_that_met_the_common_regime_is_judged_by_it_and_another_by_its_own
     assert abs(regimes.estimate(met, common=common).quiet.value - 100) < 0.5
     assert abs(regimes.quiet(met, common) - 100) < 0.5
     assert abs(regimes.estimate(busy, common=common).quiet.value - 130) < 0.5
+
+
+def test_the_common_regime_does_not_pull_runs_together() -> None:
+    """Runs half a percent apart, all met by the common core: each keeps its own centre."""
+    runs = [1000 * (1 + at) * np.random.default_rng(3).lognormal(0, 0.004, 2000) for at in (-0.005, 0.0, 0.005)]
+    common = regimes.quiet_core(np.sort(np.concatenate(runs)))
+    ratios = [regimes.quiet(Y, common) / regimes.quiet(runs[1], common) for Y in runs]
+    assert ratios == pytest.approx([0.995, 1.0, 1.005], abs=1e-4)
+    assert regimes.estimate(runs[0], common=common).quiet.value == regimes.quiet(runs[0], common)

@@ -113,7 +113,7 @@ def test_more_bundles_are_held_against_the_first():
     line = re.search(r"<tr[^>]*><th[^>]*><a[^>]*>pipe.*?</tr>", html)[0]
     assert re.findall(r'class="n (regressed|improved)"', line) == ["regressed", "improved"]
     assert html.count("<figcaption>Samples over time, third") == 3
-    assert "third: <span class=\"badge improved\">" in html
+    assert 'third: <span class="badge improved">' in html
 
 
 def test_a_page_says_what_was_set_aside_and_why():
@@ -143,7 +143,7 @@ def test_lint_findings_stand_on_their_page_and_at_their_circle():
     assert f"Lint ({len(found)})" in html
     page = re.search(r'<section id="c0.*?</section>', html, re.S)[0]
     assert made.remarks_on(made.entries[0])
-    assert all(base in page for base in ("class=\"level", "one run"))
+    assert all(base in page for base in ('class="level', "one run"))
 
 
 def test_injected_markup_stays_text():

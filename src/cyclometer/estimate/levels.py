@@ -44,12 +44,16 @@ class LevelsEstimate:
         return self.interval.half_width / abs(self.value) if self.value else math.inf
 
 
-def combine(estimates: ArrayLike, within: Sequence[Interval] | None = None, level: float = 0.95) -> LevelsEstimate:
+def combine(
+    estimates: ArrayLike, within: Sequence[Interval] | None = None, level: float = 0.95, shared: float = 0.0
+) -> LevelsEstimate:
     """Combine the estimates of independent runs.
 
     Args:
         estimates: one estimate a run, shape (R,).
         within: the interval of each run's own estimate, R of them; needed when R is 1.
+        shared: half-width, at the same level, of an error that all estimates have in common, such as that of one fixed
+            cost taken off all runs. Their spread does not show it; it is added in squares.
 
     Raises:
         ValueError: one run without its own interval, or lengths that differ.
@@ -62,7 +66,8 @@ def combine(estimates: ArrayLike, within: Sequence[Interval] | None = None, leve
     if values.size == 1:
         if within is None:
             raise ValueError("One run has no spread between runs; pass its own interval or measure more runs.")
-        return LevelsEstimate(float(values[0]), within[0], "within this run", 1, None, own, 0.0)
+        value = float(values[0])
+        return LevelsEstimate(value, _widened(within[0], value, shared), "within this run", 1, None, own, 0.0)
     mean, R = float(values.mean()), values.size
     variance = float(values.var(ddof=1))
     interval = student(mean, math.sqrt(variance / R), R - 1, level)
@@ -70,13 +75,18 @@ def combine(estimates: ArrayLike, within: Sequence[Interval] | None = None, leve
         interval = _bootstrap_t(values, level) or interval
     return LevelsEstimate(
         value=mean,
-        interval=interval,
+        interval=_widened(interval, mean, shared),
         scope="between runs",
         runs=R,
         between_variance=max(0.0, variance - (own or 0.0)) if R >= 3 else None,
         within_variance=own,
         spread=math.sqrt(variance) / abs(mean) if mean else math.inf,
     )
+
+
+def _widened(interval: Interval, value: float, shared: float) -> Interval:
+    below, above = math.hypot(value - interval.low, shared), math.hypot(interval.high - value, shared)
+    return Interval(value - below, value + above, interval.level)
 
 
 def _bootstrap_t(values: FloatArray, level: float) -> Interval | None:

@@ -8,6 +8,7 @@ that one noisy group does not lend its noise to the others, and whether the line
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from .interval import FloatArray, Interval, samples, student
+
+MAD_OF_FEW = {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129, 9: 1.107}
+"""By how much the median absolute deviation of so many normal values falls short of 0.6745 standard deviations."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +104,12 @@ def group_means(A: ArrayLike, N: ArrayLike, resolution: float = 1.0) -> Groups:
 
 
 def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
-    """The line through one location a group (a mean, or the quiet estimate of `regimes`)."""
-    N, y, w = groups.N, groups.location, groups.weight
-    if N.size < 2:
-        raise ValueError("All tests have the same size N, so c and b cannot be told apart; run at least two sizes.")
-    centre = np.average(N, weights=w)
-    # b and c are linear in the locations: b = slope @ y, c = cut @ y.
-    slope = w * (N - centre) / np.sum(w * (N - centre) ** 2)
-    cut = w / w.sum() - centre * slope
+    """The line through one location a group, with errors from the variances of the locations."""
+    N, y = groups.N, groups.location
+    slope, cut = _line(N, groups.weight)
     b, c = float(slope @ y), float(cut @ y)
-    b_error, b_df = _linear_error(slope, groups, y - c - b * N)
-    c_error, c_df = _linear_error(cut, groups, y - c - b * N)
+    b_error, b_df = _linear_error(slope, groups, y - c - b * N, 2)
+    c_error, c_df = _linear_error(cut, groups, y - c - b * N, 2)
     return MarginalFit(
         b=b,
         b_standard_error=b_error,
@@ -123,10 +122,69 @@ def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
     )
 
 
-def _linear_error(coefficient: FloatArray, groups: Groups, residual: FloatArray) -> tuple[float, float]:
+def fit_runs(N: ArrayLike, locations: ArrayLike, level: float = 0.95) -> MarginalFit:
+    """The line through the medians over runs, with errors from the spread of the runs' own lines.
+
+    What a run does to all its sizes cancels in its own line, and what hit one size of one run stays in it; so the runs'
+    lines spread as the line errs, and no size need be independent of another. Medians keep a run that spent its tests
+    of one size in a slower regime from tilting the line or from widening its error.
+
+    Args:
+        N: the test sizes, shape (G,), G >= 2.
+        locations: one location (the quiet A) of each size in each run, shape (R, G), R >= 2, positive.
+    """
+    sizes, table = samples(N, 2, "N"), np.asarray(locations, dtype=np.float64)
+    middle = np.median(table, axis=0)
+    # Weights that make the relative errors of all sizes equal.
+    slope, cut = _line(sizes, middle**-2.0)
+    b, b_error = _over_runs(slope, table, middle)
+    c, c_error = _over_runs(cut, table, middle)
+    # One degree of freedom goes to the MAD, which tells the spread of a few runs less well than their sd would.
+    df = max(1, len(table) - 2)
+    curvature = None
+    if sizes.size >= 3:
+        bend = _bend(sizes, middle**-2.0)
+        curvature = Curvature(None, *_tested(bend, middle, _over_runs(bend, table, middle)[1], df))
+    b_interval, c_interval = student(b, b_error, df, level), student(c, c_error, df, level)
+    return MarginalFit(b, b_error, b_interval, c, c_error, c_interval, sizes.size, curvature)
+
+
+def _over_runs(coefficient: FloatArray, table: FloatArray, middle: FloatArray) -> tuple[float, float]:
+    """coefficient @ middle, and its standard error from the same combination of each run's locations.
+
+    Both resist a run that is off: the spread of the runs is their MAD, made unbiased for few normal values (Croux &
+    Rousseeuw 1992), and pi / 2 is what a median varies more than a mean.
+    """
+    own, R = table @ coefficient, len(table)
+    unbiased = MAD_OF_FEW.get(R, R / (R - 0.8))
+    sd = 1.4826 * unbiased * float(np.median(np.abs(own - np.median(own))))
+    return float(coefficient @ middle), sd * math.sqrt(math.pi / 2 / R)
+
+
+def _line(N: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The coefficients with which b and c are linear in the locations: b = slope @ y, c = cut @ y."""
+    if np.ptp(N) == 0:
+        raise ValueError("All tests have the same size N, so c and b cannot be told apart; run at least two sizes.")
+    centre = np.average(N, weights=weight)
+    slope = weight * (N - centre) / np.sum(weight * (N - centre) ** 2)
+    return slope, weight / weight.sum() - centre * slope
+
+
+def _bend(N: FloatArray, weight: FloatArray) -> FloatArray:
+    """The coefficients with which the term in N^2 of a weighted fit is linear in the locations."""
+    scale = float(np.ptp(N))
+    x = (N - N.mean()) / scale
+    # What of x^2 a line cannot express; the locations' component along it is the quadratic term.
+    rest, _ = _weighted_fit(np.stack([np.ones_like(x), x], axis=1), x**2, weight)
+    return weight * rest / np.sum(weight * rest**2) / scale**2
+
+
+def _linear_error(
+    coefficient: FloatArray, groups: Groups, residual: FloatArray, parameters: int
+) -> tuple[float, float]:
     """Standard error and degrees of freedom of coefficient @ location."""
     if groups.known is None:
-        degrees = residual.size - 2
+        degrees = residual.size - parameters
         scatter = float(np.sum(groups.weight * residual**2)) / degrees if degrees else np.inf
         return float(np.sqrt(scatter * np.sum(coefficient**2 / groups.weight))), degrees
     variance, df = groups.known
@@ -136,8 +194,19 @@ def _linear_error(coefficient: FloatArray, groups: Groups, residual: FloatArray)
 
 
 def _curvature(groups: Groups) -> Curvature:
-    quadratic, quadratic_p = _quadratic_term(groups)
-    return Curvature(_lack_of_fit_p(groups), quadratic, quadratic_p)
+    N, y = groups.N, groups.location
+    weight = groups.weight if groups.known is None else 1 / groups.known[0]
+    residual, _ = _weighted_fit(np.stack([np.ones_like(N), N, N**2], axis=1), y, weight)
+    bend = _bend(N, weight)
+    return Curvature(_lack_of_fit_p(groups), *_tested(bend, y, *_linear_error(bend, groups, residual, 3)))
+
+
+def _tested(bend: FloatArray, y: FloatArray, error: float, df: float) -> tuple[float, float]:
+    """The quadratic term and its two-sided p-value."""
+    term = float(bend @ y)
+    # On a perfect line both the term and its error are rounding, and their ratio says nothing.
+    rounding = 1e-9 * float(np.abs(bend) @ np.abs(y))
+    return term, 2 * float(special.stdtr(df, -abs(term) / max(error, rounding))) if df else 1.0
 
 
 def _lack_of_fit_p(groups: Groups) -> float | None:
@@ -158,25 +227,3 @@ def _weighted_fit(design: FloatArray, y: FloatArray, weight: FloatArray) -> tupl
     q, _ = np.linalg.qr(design * root[:, None])
     scaled = y * root
     return (scaled - q @ (q.T @ scaled)) / root, np.sum(q**2, axis=1)
-
-
-def _quadratic_term(groups: Groups) -> tuple[float, float]:
-    """Coefficient of N^2 in a weighted fit, and its two-sided p-value."""
-    weight = groups.weight if groups.known is None else 1 / groups.known[0]
-    scale = float(np.ptp(groups.N))
-    x = (groups.N - groups.N.mean()) / scale
-    # What of x^2 the line cannot express; y's component along it is the quadratic term.
-    bend, _ = _weighted_fit(np.stack([np.ones_like(x), x], axis=1), x**2, weight)
-    norm = float(np.sum(weight * bend**2))
-    gain = weight * bend / norm
-    coefficient = float(gain @ groups.location)
-    if groups.known:
-        error, df = _linear_error(gain, groups, np.zeros_like(x))
-    else:
-        residual, _ = _weighted_fit(np.stack([np.ones_like(x), x, x**2], axis=1), groups.location, weight)
-        df = x.size - 3
-        error = float(np.sqrt(np.sum(weight * residual**2) / df / norm)) if df else np.inf
-    # On a perfect line both are rounding, and their ratio says nothing.
-    rounding = 1e-9 * np.abs(groups.location).max() / np.abs(bend).max()
-    t = abs(coefficient) / max(error, rounding)
-    return coefficient / scale**2, 2 * float(special.stdtr(df, -t)) if df else 1.0

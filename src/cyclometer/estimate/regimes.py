@@ -28,6 +28,8 @@ SHARE = 0.02
 """The least part of a run's tests that makes a regime sustained."""
 MET = 3
 """The fewest tests of a run in the common quiet regime by which it has met it."""
+SETTLING = 8
+"""Steps in which a core moves to the middle of its tests; the last ones move it by less than the noise."""
 VALLEY = 2.5
 """Standard deviations by which the density must fall from a mode, and rise again, to part two regimes."""
 
@@ -92,9 +94,10 @@ def quiet(Y: FloatArray, common: Core | None = None) -> float:
 
 
 def _core(ordered: FloatArray, common: Core | None) -> Core:
-    """The common core where the run met it, else the run's own."""
+    """The core that settles from the common one where the run met it, else the run's own."""
     if common is not None and _between(ordered, *common).size >= MET:
-        return common
+        low, high = common
+        return _settled(ordered, math.sqrt(low * high), math.log(high / low) / 2)
     return quiet_core(ordered)
 
 
@@ -102,13 +105,26 @@ def quiet_core(ordered: FloatArray) -> Core:
     """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
     found = modes.find(ordered, VALLEY)
     regime = next((mode for mode in found if mode.share >= SHARE), None) or max(found, key=lambda mode: mode.share)
-    fast_side = _between(ordered, regime.low, regime.position)
-    reach = FAR * math.log(regime.position / fast_side[fast_side.size // 2]) if fast_side.size else 0.0
-    reach = max(2 * modes.bandwidth(ordered), reach)
-    centre = regime.position
-    # The mode is found in steps of the histogram and where the noise happens to peak; two averages remove both.
-    for _ in range(2):
-        centre = midmean(_between(ordered, centre * math.exp(-reach), centre * math.exp(reach)))
+    width = modes.bandwidth(ordered)
+    # Half of the tests in the mode's own bin belong to its fast side, wherever in the bin they lie.
+    half_bin = math.exp(width / modes.BINS / 2)
+    first, bin_first, bin_end = np.searchsorted(
+        ordered, [regime.low, regime.position / half_bin, regime.position * half_bin]
+    )
+    middle_of_fast_side = ordered[(2 * first + bin_first + bin_end) // 4]
+    reach = max(2 * width, FAR * math.log(regime.position / middle_of_fast_side))
+    return _settled(ordered, regime.position, reach)
+
+
+def _settled(ordered: FloatArray, centre: float, reach: float) -> Core:
+    """The core of this reach, moved until its centre is the midmean of what it holds.
+
+    A mode is found in steps of the histogram and where the noise happens to peak, and the regime of all runs is not the
+    centre of one of them: both would pull a run's estimate towards where the core was put.
+    """
+    for _ in range(SETTLING):
+        inside = _between(ordered, centre * math.exp(-reach), centre * math.exp(reach))
+        centre = midmean(inside)
     return centre * math.exp(-reach), centre * math.exp(reach)
 
 

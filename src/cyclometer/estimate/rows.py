@@ -27,7 +27,7 @@ from cyclometer.bundle.model import (
 )
 from cyclometer.errors import MeasurementFailed
 from cyclometer.estimate import direct, levels, marginal, regimes, reported, steady
-from cyclometer.estimate.interval import Interval
+from cyclometer.estimate.interval import Interval, critical_value
 from cyclometer.units import to_ns
 
 FloatArray = NDArray[np.float64]
@@ -191,7 +191,13 @@ def _accumulated(samples: Samples, good: NDArray[np.intp], level: float, exact: 
         fit = _exact_fit(fit)
     fixed = fit.c if fit is not None and np.all(fit.c < A) else 0.0
     runs = _by_run(run, (A - fixed) / N, level)
-    return _combined(runs, level, fit)
+    return _combined(runs, level, fit, _of_fixed_cost(fit, N, len(runs), level) if fit is not None and fixed else 0.0)
+
+
+def _of_fixed_cost(fit: marginal.MarginalFit, N: FloatArray, runs: int, level: float) -> float:
+    """Half-width that the error of c, taken off all runs alike, leaves to the latency of a turn."""
+    critical = critical_value(level, runs - 1) if runs > 1 else critical_value(level)
+    return critical * fit.c_standard_error * float(np.mean(1 / N))
 
 
 def _exact_fit(fit: marginal.MarginalFit) -> marginal.MarginalFit:
@@ -209,30 +215,29 @@ def _exact_fit(fit: marginal.MarginalFit) -> marginal.MarginalFit:
 
 
 def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float) -> marginal.MarginalFit | None:
-    """The line through the quiet A of each size; None for a flow of one size.
+    """The line through the quiet A of each size, over the runs that have all sizes; None for a flow of one size.
 
-    A size's location is the median over the runs of their quiet A, so that a run which spent its tests of one size in
-    a slower regime does not tilt the line; its variance comes from the MAD (1.4826 MAD is the sd of a normal
-    sample, pi/2 sd^2 / R the variance of its median). Weights make the relative error of all sizes equal.
+    A single run has no spread between runs: its errors are those of its quiet estimates.
     """
-    sizes, runs = np.unique(N), np.unique(run)
-    if sizes.size < 2 or np.any(A <= 0):
+    sizes = np.unique(N)
+    runs = [number for number in np.unique(run) if np.unique(N[run == number]).size == sizes.size]
+    if sizes.size < 2 or not runs or np.any(A <= 0):
         return None
-    quiet = [_quiet_of_runs(A[size == N], run[size == N]) for size in sizes]
-    location = np.array([np.median(values) for values in quiet])
-    mad = np.array([np.median(np.abs(values - middle)) for values, middle in zip(quiet, location, strict=True)])
-    if runs.size < _MIN_RUNS:
-        return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, None, None), level)
-    variance = np.maximum(math.pi / 2 * (1.4826 * mad) ** 2 / runs.size, 1 / 12)
-    df = np.full(sizes.size, runs.size - 1.0)
+    if len(runs) > 1:
+        by_size = [_quiet_of_runs(A[of_size], run[of_size], runs) for of_size in (size == N for size in sizes)]
+        return marginal.fit_runs(sizes, np.transpose(by_size), level)
+    quiet = [regimes.estimate(A[(run == runs[0]) & (size == N)], level).quiet for size in sizes]
+    location = np.array([one.value for one in quiet])
+    error = np.array([one.interval.half_width for one in quiet]) / critical_value(level)
+    variance = np.maximum(error**2, 1 / 12) if np.isfinite(error).all() else None
+    df = np.array([max(1.0, one.tests - 1.0) for one in quiet])
     return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
 
 
-def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32]) -> FloatArray:
-    """Each run's quiet accumulated latency at one size."""
-    runs = _split(run)
-    common = regimes.quiet_core(np.sort(A)) if len(runs) > 1 else None
-    return np.array([regimes.quiet(A[tests], common) for _, tests in runs])
+def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32], runs: Sequence[int]) -> list[float]:
+    """Quiet accumulated latency of each of these runs at one size."""
+    common = regimes.quiet_core(np.sort(A))
+    return [regimes.quiet(A[run == number], common) for number in runs]
 
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:
@@ -249,11 +254,12 @@ def _split(run: NDArray[np.int32]) -> list[tuple[int, NDArray[np.intp]]]:
     return list(zip(numbers.tolist(), np.split(order, first[1:]), strict=True))
 
 
-def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.MarginalFit | None) -> _Parts:
+def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.MarginalFit | None, shared: float) -> _Parts:
+    """Runs to one estimate; `shared` is the half-width that the fixed cost, taken off all of them, leaves undecided."""
     if not runs:
         return _Parts(fixed_cost=fit, why="latencies of zero or less: the clock or the fixed cost is off")
-    quiet = levels.combine([r.quiet.value for r in runs], [r.quiet.interval for r in runs], level)
-    typical = levels.combine([r.typical.value for r in runs], [r.typical.interval for r in runs], level)
+    quiet = levels.combine([r.quiet.value for r in runs], [r.quiet.interval for r in runs], level, shared)
+    typical = levels.combine([r.typical.value for r in runs], [r.typical.interval for r in runs], level, shared)
     return _Parts(quiet, typical, runs, fit)
 
 

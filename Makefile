@@ -37,10 +37,11 @@ test-fast: lint core-test ## as test, without what takes minutes, emulators or t
 core-test:
 	@if [ -d core/test ]; then $(MAKE) --no-print-directory -C core/test test; fi
 
-kernel-test: setup-all ## the reference kernel: functional tests, hostile programs, counts and sequences, three configurations
+kernel-test: setup-all ## the reference kernel: functional tests, hostile programs, counts and sequences, four configurations
 	$(MAKE) --no-print-directory -s -C kernel test
 	$(MAKE) --no-print-directory -s -C kernel userspace=off test
 	$(MAKE) --no-print-directory -s -C kernel board=sifive_u mcs=on test
+	$(MAKE) --no-print-directory -s -C kernel accounting=on test
 	$(MAKE) --no-print-directory -s -C kernel directions
 
 lint: setup-all ## ruff, mypy --strict and the one-rule checks of tools/

@@ -82,6 +82,7 @@ def command(
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
     """
+    from cyclometer.bundle import store
     from cyclometer.record.schema import Flow
     from cyclometer.targets.common import Request
 
@@ -90,7 +91,10 @@ def command(
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
         flow=Flow(*kbench) if kbench else None, image=image, machine=machine,
     )  # fmt: skip
-    for chosen, path in _product(request, matrix, output or _default_path(target)):
+    measurements = _product(request, matrix, output or _default_path(target))
+    for _, path in measurements:
+        store.refuse_existing(path)
+    for chosen, path in measurements:
         _run_one(target, chosen, path, as_json, kbench is not None)
 
 

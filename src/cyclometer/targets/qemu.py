@@ -18,7 +18,7 @@ from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured,
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Circle, Flow, Hello, Record
 from cyclometer.targets import build
-from cyclometer.targets.common import Measured, Progress, Request
+from cyclometer.targets.common import Measured, Progress, Request, emulator_version
 from cyclometer.targets.console import Ended, read_console
 from cyclometer.targets.image import emulator, from_console
 
@@ -33,7 +33,7 @@ OPTIONS = {
     "userspace": ("on", "off"), "canaries": ("off", "on"), "objcore": ("off", "on"), "mcs": ("off", "on"),
     "timer": ("rdtime", "mtime"), "asid": ("on", "off"), "accounting": ("off", "on"),
 }  # fmt: skip
-_USELESS = ("budget_s", "cpu", "clock", "seed", "quick")
+_USELESS = ("budget_s", "cpu", "clock", "seed", "quick", "kernel", "append", "cpu_model")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class QemuTarget:
         boots = [_arguments(request, run) for run in range(1, runs + 1)]
         command = _command(EMULATOR, self.board, image, ("-bios", "none"))
         ends = _boot_all(command, boots, request.watchdog_s or BOOT_S, progress)
-        facts = environment | {"qemu": _version(), "image": image.parent.name, "icount": "shift=0"}
+        facts = environment | {"qemu": emulator_version(EMULATOR), "image": image.parent.name, "icount": "shift=0"}
         return _assemble(self.name, facts, ends, {"arguments": boots})
 
     def _measure_image(self, request: Request, image: Path, environment: dict[str, Any]) -> Measured:
@@ -100,7 +100,7 @@ class QemuTarget:
             raise NotComparable(f"{image} needs {program}; install it with apt-get")
         command = _command(program, request.machine or self.board, image, options)
         ended = _boot(command, _arguments(request, 1), request.watchdog_s or IMAGE_S)
-        facts = environment | {"qemu": _version(program), "image": image.name, "icount": "shift=0"}
+        facts = environment | {"qemu": emulator_version(program), "image": image.name, "icount": "shift=0"}
         if b"@cyc {" in ended.console:
             return _assemble(image.name, facts, [ended], {})
         return Measured(from_console(ended.console, ended.why), {"run-1": ended.console})
@@ -196,8 +196,3 @@ def _raise_or_keep(assembler: Assembler, run: int, ended: Ended) -> None:
         tail = ended.console[-300:].decode(errors="replace").strip()
         raise MeasurementFailed(f"boot {run} {ended.why} before anything was measured; its console ends: {tail!r}")
     assembler.problems.append(Problem(f"the boot {ended.why}; its records until then are kept", f"run {run}", "failed"))
-
-
-def _version(program: str = EMULATOR) -> str:
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.splitlines()[0] if done.stdout else ""

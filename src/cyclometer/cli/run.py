@@ -66,6 +66,9 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--config", callback=_pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
 @click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours (QEMU).")
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
+@click.option("--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).")
+@click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux).")
+@click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]")
 @click.option("--matrix", multiple=True, metavar="A=B,C", help="Measure every combination, as mcs=off,on timer=rdtime.")
 @click.option("--kbench", callback=_kbench, metavar="I,D,G,S", help="KBench's case and its own table, as 30,1,5,30.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/TIME-TARGET]")
@@ -73,8 +76,8 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
-    image: Path | None, machine: str | None, matrix: tuple[str, ...], kbench: list[int] | None, output: Path | None,
-    as_json: bool,
+    image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
+    matrix: tuple[str, ...], kbench: list[int] | None, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
 
@@ -89,7 +92,8 @@ def command(
     request = Request(
         only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
-        flow=Flow(*kbench) if kbench else None, image=image, machine=machine,
+        flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
+        append=append, cpu_model=cpu_model,
     )  # fmt: skip
     measurements = _product(request, matrix, output or _default_path(target))
     for _, path in measurements:

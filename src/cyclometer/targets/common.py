@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import UsageError
-from cyclometer.record.schema import Flow
+from cyclometer.record.schema import Flow, Record
+from cyclometer.record.trace import Steps
+from cyclometer.targets.disassembly import Places
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,12 @@ class Measured:
     bundle: Bundle
     consoles: dict[str, bytes]
     interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Traced:
+    """One boot whose machine wrote down what it executed: its records, and the window of each circle's telling test."""
+
+    records: Sequence[Record]
+    windows: Mapping[str, Steps]  # by key; see record.trace.telling
+    places: Places

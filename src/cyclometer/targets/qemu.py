@@ -16,11 +16,15 @@ from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
 from cyclometer.record.decode import Decoder
+from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Circle, Flow, Hello, Record
+from cyclometer.record.trace import telling
 from cyclometer.targets import build
-from cyclometer.targets.common import Measured, Progress, Request
+from cyclometer.targets.common import Measured, Progress, Request, Traced
 from cyclometer.targets.console import Ended, read_console
+from cyclometer.targets.disassembly import Places, disassemble, program
 from cyclometer.targets.image import emulator, from_console
+from cyclometer.targets.qemu_trace import trace
 
 EMULATOR = "qemu-system-riscv64"
 CROSS = "riscv64-unknown-elf-gcc"
@@ -92,6 +96,22 @@ class QemuTarget:
         facts = environment | {"qemu": _version(), "image": image.parent.name, "icount": "shift=0"}
         return _assemble(self.name, facts, ends, {"arguments": boots})
 
+    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+        """A boot of `request` that tells what the telling tests of `keys` executed; a first boot says where they are.
+
+        Raises MeasurementFailed where the machine ends early.
+        """
+        (image,) = self.build(dict(request.config))
+        command, bound_s = _command(EMULATOR, self.board, image, ("-bios", "none")), request.watchdog_s or BOOT_S
+        arguments = _arguments(request, 1)
+        wanted = telling(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
+        numbers = {test.window: key for key, test in wanted.items()}
+        places = _places(image)
+        stopping = [word.replace("sleep=off", "sleep=on") for word in (*command, "-append", _words(arguments))]
+        console, windows = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
+        named = {numbers[number]: steps for number, steps in windows.items()}
+        return Traced(Decoder().feed(console), named, places)
+
     def _measure_image(self, request: Request, image: Path, environment: dict[str, Any]) -> Measured:
         """One boot of a foreign image; its own end, or the bound, ends it."""
         request.refuse(self.name, "config")
@@ -129,6 +149,14 @@ def _image(board: str, config: dict[str, str]) -> Path:
     command = ["make", "--no-print-directory", "-s", "-C", str(root / "kernel"), *settings]
     _make([*command, "all"])
     return Path(_make([*command, "name"]).strip()) / "kernel.elf"
+
+
+def _places(image: Path) -> Places:
+    """What stands where in the kernel and in the programs that it carries."""
+    objdump, root = program(RISCV64), build.sources()
+    programs = image.with_name("user.elf")
+    user = disassemble(programs, objdump, root) if programs.exists() else {}
+    return Places(disassemble(image, objdump, root), user)
 
 
 def _make(command: Sequence[str]) -> str:
@@ -171,8 +199,11 @@ def _command(program: str, machine: str, image: Path, options: Sequence[str]) ->
 
 def _boot(command: Sequence[str], arguments: dict[str, str], bound_s: float = BOOT_S) -> Ended:
     """One boot; ends with the image's `end` record, its power-off, or the bound."""
-    words = " ".join(f"{name}={value}" for name, value in arguments.items())
-    return read_console([*command, "-append", words], bound_s)
+    return read_console([*command, "-append", _words(arguments)], bound_s)
+
+
+def _words(arguments: dict[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in arguments.items())
 
 
 def _assemble(target: str, environment: dict[str, Any], ends: Sequence[Ended], plan: dict[str, Any]) -> Measured:

@@ -43,6 +43,7 @@ class Difference:
     functions: list[Change]
     phases: list[Change]
     modes: list[Change]
+    causes: list[Change]
 
 
 def difference(before: Explanation, after: Explanation) -> Difference:
@@ -57,7 +58,8 @@ def difference(before: Explanation, after: Explanation) -> Difference:
         _changes(sides, ([before.whole], [after.whole]))[0],
         sorted(_changes(sides, (before.functions, after.functions)), key=lambda change: -abs(change.change)),
         _changes(sides, (before.phases, after.phases)),
-        _changes(sides, (_levels(before), _levels(after))),
+        _changes(sides, (before.modes, after.modes)),
+        sorted(_changes(sides, (before.causes, after.causes)), key=lambda change: -abs(change.change)),
     )
 
 
@@ -76,13 +78,3 @@ def _changes(
         causes = tuple(b - a for a, b in zip(x, y, strict=True))
         found.append(Change(name, sum(x, Fraction(0)), sum(y, Fraction(0)), causes))
     return found
-
-
-def _levels(explanation: Explanation) -> list[Part[str]]:
-    """Modes without their space, whose numbers mean nothing on the other side."""
-    sums: dict[str, tuple[int, ...]] = {}
-    for part in explanation.modes:
-        level = part.name.partition(",")[0]
-        so_far = sums.get(level, (0,) * len(CAUSES))
-        sums[level] = tuple(a + b for a, b in zip(so_far, part.causes, strict=True))
-    return [Part(level, causes, 0) for level, causes in sums.items()]

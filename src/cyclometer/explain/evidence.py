@@ -90,7 +90,7 @@ def gather(target: str, traced: Traced, keys: Sequence[str], role: str) -> dict[
 
 
 def turn_latency(records: Iterable[Record], key: str) -> Fraction | None:
-    """Of a turn in the last test of the smallest and the largest size: the slope between them. None without two sizes."""
+    """Of a turn: the slope between the last tests of the smallest and the largest size. None without two sizes."""
     last = {record.turns: record.values[-1] for record in records if isinstance(record, Group) and record.circle == key}
     few, many = min(last, default=0), max(last, default=0)
     return Fraction(last[many] - last[few], many - few) if few < many else None

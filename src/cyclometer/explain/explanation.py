@@ -13,7 +13,7 @@ from cyclometer.explain import floor as floors
 from cyclometer.explain import turn as turns
 from cyclometer.explain.evidence import Evidence, Facts
 from cyclometer.explain.floor import Share
-from cyclometer.explain.parts import Part, labels, largest_first, mode, split
+from cyclometer.explain.parts import Part, by_cause, labels, largest_first, modes, split
 from cyclometer.explain.phases import phases
 from cyclometer.explain.stacks import Path, paths
 from cyclometer.explain.turn import Turn
@@ -42,6 +42,7 @@ class Explanation:
     facts: Facts
     turn: Turn
     whole: Part[str]
+    causes: list[Part[str]]
     phases: list[Part[str]]
     in_sequence: bool  # the events in the trace are those of the contract's sequence
     modes: list[Part[str]]
@@ -58,6 +59,11 @@ class Explanation:
         return Fraction(count, self.turn.turns)
 
     @property
+    def latency(self) -> Fraction:
+        """Of one turn, as measured."""
+        return Fraction(*self.facts.latency)
+
+    @property
     def length(self) -> Fraction:
         """Of one turn."""
         return self.a_turn(self.turn.length)
@@ -68,7 +74,7 @@ def explain(evidence: Evidence) -> Explanation:
     turn, places = turns.find(evidence), evidence.places
     steps = turn.steps
     functions = labels(steps, places, lambda place, _privilege, _space: place.function)
-    modes = labels(steps, places, lambda _place, privilege, space: mode(privilege, space))
+    in_modes = modes(steps)
     in_phases, in_sequence = phases(steps, places, evidence.facts.contract)
     lines = labels(steps, places, lambda place, _privilege, _space: (place.function, place.file, place.line))
     instructions = list(zip((steps["privilege"] == USER).tolist(), steps["pc"].tolist(), strict=True))
@@ -76,15 +82,16 @@ def explain(evidence: Evidence) -> Explanation:
         evidence.facts,
         turn,
         split(steps, ["turn"] * len(steps))[0],
+        largest_first(by_cause(steps)),
         split(steps, in_phases),
         in_sequence,
-        split(steps, modes),
+        split(steps, in_modes),
         largest_first(split(steps, functions)),
         largest_first(split(steps, lines)),
         split(steps, instructions),
         {(user, pc): places.at(pc, user) for user, pc in instructions},
         split(steps, paths(turn.lead, steps, places)),
-        _segments(turn, list(zip(modes, functions, in_phases, strict=True))),
+        _segments(turn, list(zip(in_modes, functions, in_phases, strict=True))),
         floors.floor(evidence, turn),
     )
 

@@ -46,6 +46,14 @@ def split(steps: Steps, names: Sequence[Name]) -> list[Part[Name]]:
     return [Part(name, tuple(map(int, sums[i])), int(counts[i])) for name, i in order.items()]
 
 
+def by_cause(steps: Steps) -> list[Part[str]]:
+    """One part a cause that there is; its instructions are those that it held up."""
+    causes = steps["causes"].astype(np.int64)
+    sums, held = causes.sum(axis=0).tolist(), np.count_nonzero(causes, axis=0).tolist()
+    alone = [tuple(total if i == index else 0 for i in range(len(CAUSES))) for index, total in enumerate(sums)]
+    return [Part(*part) for part in zip(CAUSES, alone, held, strict=True) if sum(part[1])]
+
+
 def largest_first(parts: Sequence[Part[Name]]) -> list[Part[Name]]:
     """By size; equal ones stay in order."""
     return sorted(parts, key=lambda part: -part.total)
@@ -57,6 +65,12 @@ def labels(steps: Steps, places: Places, name: Callable[[Place, int, int], Name]
     return [name(places.at(pc, privilege == USER), privilege, space) for pc, privilege, space in found]
 
 
-def mode(privilege: int, space: int) -> str:
-    """Privilege level and address space in words. The monitor runs untranslated, whatever space is loaded."""
-    return LEVELS[privilege] if privilege == MACHINE else f"{LEVELS[privilege]}, space {space}"
+def modes(steps: Steps) -> list[str]:
+    """Privilege level and address space of every step in words; spaces are numbered as they come in the turn.
+
+    The monitor runs untranslated, whatever space is loaded.
+    """
+    pairs = list(zip(steps["privilege"].tolist(), steps["space"].tolist(), strict=True))
+    spaces = dict.fromkeys(space for privilege, space in pairs if privilege != MACHINE)
+    numbers = {space: number for number, space in enumerate(spaces, 1)}
+    return [LEVELS[level] if level == MACHINE else f"{LEVELS[level]}, space {numbers[space]}" for level, space in pairs]

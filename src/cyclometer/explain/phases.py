@@ -12,7 +12,12 @@ from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps
 from cyclometer.targets.disassembly import Places
 
 _KERNEL = "kernel"
-_WRAPPERS = ("sys_", "message_", "invoke_", "__x64_sys_")  # what a system call enters, of the reference kernel and Linux
+_WRAPPERS = (
+    "sys_",
+    "message_",
+    "invoke_",
+    "__x64_sys_",
+)  # what a system call enters, of the reference kernel and Linux
 _SWITCHES = ("context_switch", "__switch_to_asm")  # functions in which a thread hands over: the reference kernel, Linux
 _SWITCH, _INTERRUPT = "switch to", "interrupt of"
 
@@ -21,7 +26,7 @@ def phases(steps: Steps, places: Places, contract: Contract) -> tuple[list[str],
     """The phase of every step, and whether the events in the trace are those of the contract's sequence, in its order.
 
     A call begins where its function is entered in the kernel, a switch where the function that hands over is. The
-    turn may begin anywhere in the sequence, which goes round, and where not all of a turn is timed hold few of its events.
+    sequence goes round, and the turn may begin anywhere in it; where not all of a turn is timed, it holds few events.
     """
     sequence = contract.sequence
     wanted = [_what(event) for event in sequence]

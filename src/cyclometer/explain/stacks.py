@@ -71,7 +71,8 @@ class _Walker:
         else:
             stack, depth = [_Frame(function, -1)], 1
         if stack is not self.stack:
-            self._aside = [other for other in self._aside if other is not stack][-_ASIDE:] + [self.stack]
+            waiting = [other for other in self._aside if other is not stack]
+            self._aside = [*waiting[-_ASIDE:], self.stack]
         self.stack = stack[:depth]
 
 

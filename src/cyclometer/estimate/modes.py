@@ -90,9 +90,9 @@ def _parted(density: FloatArray, valley: float) -> list[tuple[int, int, int]]:
 
 def _turning_points(density: FloatArray) -> list[int]:
     """Ends and local extremes: the only places where a walk along the density can learn something."""
-    moving = np.flatnonzero(np.diff(density, prepend=-1.0))
-    rising = np.diff(density[moving]) > 0
-    turns = moving[1:-1][rising[1:] != rising[:-1]]
+    moving = np.flatnonzero(np.diff(density, prepend=np.nan))  # the first bin, and each that differs from the last
+    slope = np.sign(np.diff(density[moving]))
+    turns = moving[1:-1][slope[1:] != slope[:-1]]
     points: list[int] = [int(moving[0]), *turns.tolist(), int(moving[-1])]
     return points
 

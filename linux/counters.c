@@ -201,6 +201,28 @@ static int64_t read_steal(const struct counter *counter)
     return field != NULL ? atoll(field) * (1000000000LL / sysconf(_SC_CLK_TCK)) : 0;
 }
 
+// The totals of a machine of one CPU: "intr N ..." and "ctxt N" of /proc/stat, for the two counters after it.
+static int64_t stat_interrupts, stat_switches;
+
+static int64_t read_stat_interrupts(const struct counter *counter)
+{
+    static char text[16384]; // `intr` goes on with a number per interrupt, and `ctxt` follows
+    ssize_t got = pread(counter->fds[0], text, sizeof text - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    const char *interrupts = strstr(text, "\nintr "), *switches = strstr(text, "\nctxt ");
+    if (interrupts == NULL || switches == NULL)
+        circle_fail("reading /proc/stat");
+    stat_interrupts = atoll(interrupts + 6);
+    stat_switches = atoll(switches + 6);
+    return stat_interrupts;
+}
+
+static int64_t read_stat_switches(const struct counter *counter)
+{
+    (void)counter;
+    return stat_switches;
+}
+
 // The governor's current choice; where the machine tells it, a change within a test shows.
 static int64_t read_frequency(const struct counter *counter)
 {
@@ -293,6 +315,23 @@ static void add_steal(void)
     }
 }
 
+static void add_stat(void)
+{
+    int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    add("interrupts", read_stat_interrupts)->fds[0] = fd;
+    add("cpu_switches", read_stat_switches);
+}
+
+static void add_machine(void)
+{
+    add_steal();
+    add_frequency();
+    add_interrupts();
+    add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
+}
+
 static int64_t read_entries(const struct counter *counter)
 {
     return read_events(counter) - own_entries * readings;
@@ -329,20 +368,20 @@ static void add_proof(void)
         open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, 0, -1);
 }
 
-void counters_prepare(int cpu, int proof)
+void counters_prepare(const struct options *options)
 {
-    visit_cpu = cpu;
-    proving = proof;
+    visit_cpu = options->cpu;
+    proving = options->proof;
     read_ids("/sys/kernel/tracing");
     if (wakeup_id == 0)
         read_ids("/sys/kernel/debug/tracing");
     if (wakeup_id == 0)
         read_ids_from_private_mount();
-    add_steal();
-    add_frequency();
-    add_interrupts();
-    add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
-    if (proof)
+    if (options_exact(options))
+        add_stat();
+    else
+        add_machine();
+    if (proving)
         add_proof();
     common = used;
 }

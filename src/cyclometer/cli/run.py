@@ -30,14 +30,6 @@ def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -
         raise click.BadParameter(str(error), param=parameter) from error
 
 
-def _pairs(_: click.Context, parameter: click.Parameter, value: str | None) -> dict[str, str]:
-    """`a=b,c=d` as a mapping."""
-    try:
-        return dict(pair.split("=", 1) for pair in value.split(",")) if value else {}
-    except ValueError as error:
-        raise click.BadParameter("write it as option=value,option=value", param=parameter) from error
-
-
 def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> list[int] | None:
     """`I,D,G,S` as four numbers."""
     if value is None:
@@ -59,11 +51,14 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--clock", type=click.Choice(["native", "cycles"]), help="Clock of the Linux harness.  [default: native]")
 @click.option("--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]")
 @click.option("--watchdog", type=click.IntRange(1, 3600), help="Seconds for a visit or a boot.  [default: 10; 300]")
-@click.option("--config", callback=_pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
 @click.option(
-    "--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours (QEMU, Rocket)."
+    "--config", callback=common.pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime."
 )
+@click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours.")
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
+@click.option("--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).")
+@click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux).")
+@click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]")
 @click.option(
     "--memory-latency", type=click.IntRange(0, 100000), help="Cycles before memory answers (Rocket).  [default: 0]"
 )
@@ -72,13 +67,15 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @click.option("--matrix", multiple=True, metavar="A=B,C", help="Measure every combination, as mcs=off,on timer=rdtime.")
 @click.option("--kbench", callback=_kbench, metavar="I,D,G,S", help="KBench's case and its own table, as 30,1,5,30.")
+@click.option("--trace", is_flag=True, help="Keep a traced turn of each circle, for `cyclometer explain`.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/TIME-TARGET]")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON instead of the table.")
 def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
-    image: Path | None, machine: str | None, memory_latency: int | None, memory_jitter: int | None,
-    matrix: tuple[str, ...], kbench: list[int] | None, output: Path | None, as_json: bool,
+    image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
+    memory_latency: int | None, memory_jitter: int | None,
+    matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
 
@@ -86,17 +83,22 @@ def command(
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
     """
+    from cyclometer.bundle import store
     from cyclometer.record.schema import Flow
     from cyclometer.targets.common import Request
 
     request = Request(
         only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
-        flow=Flow(*kbench) if kbench else None, image=image, machine=machine,
-        memory_latency=memory_latency, memory_jitter=memory_jitter,
+        flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
+        append=append, cpu_model=cpu_model, memory_latency=memory_latency,
+        memory_jitter=memory_jitter,
     )  # fmt: skip
-    for chosen, path in _product(request, matrix, output or _default_path(target)):
-        _run_one(target, chosen, path, as_json, kbench is not None)
+    measurements = _product(request, matrix, output or _default_path(target))
+    for _, path in measurements:
+        store.refuse_existing(path)
+    for chosen, path in measurements:
+        _run_one(target, chosen, path, as_json, kbench is not None, trace)
 
 
 def _kbench_circle(config: dict[str, str]) -> str:
@@ -120,9 +122,9 @@ def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tupl
     return found
 
 
-def _run_one(target: str, request: Request, path: Path, as_json: bool, kbench: bool) -> None:
+def _run_one(target: str, request: Request, path: Path, as_json: bool, kbench: bool, trace: bool) -> None:
     measured = _measure(target, request)
-    stored = _store(measured, path)
+    stored = _store(measured, path, _traces(target, request, measured) if trace else {})
     if kbench:
         _print_kbench(stored)
     else:
@@ -144,11 +146,21 @@ def _measure(target: str, request: Request) -> Measured:
     return measured
 
 
-def _store(measured: Measured, path: Path) -> Bundle:
+def _traces(target: str, request: Request, measured: Measured) -> dict[str, bytes]:
+    """Kept traces of all circles that were measured."""
+    from cyclometer.explain import sources
+    from cyclometer.targets import registry
+
+    keys = list(dict.fromkeys(row.contract.key for row in measured.bundle.identity.rows))
+    click.echo(f"tracing a turn of {len(keys)} circles", err=True)
+    return sources.files(sources.trace(registry.target(target), request, keys))
+
+
+def _store(measured: Measured, path: Path, traces: dict[str, bytes]) -> Bundle:
     from cyclometer.bundle import store
 
     console = b"".join(f"== {name}\n".encode() + text for name, text in measured.consoles.items())
-    return store.write(measured.bundle, path, {store.CONSOLE: console})
+    return store.write(measured.bundle, path, {store.CONSOLE: console, **traces})
 
 
 def _default_path(target: str) -> Path:

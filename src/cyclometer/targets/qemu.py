@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,11 +13,16 @@ from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract
 from cyclometer.errors import NotComparable
+from cyclometer.record.decode import Decoder
+from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Flow
+from cyclometer.record.trace import telling
 from cyclometer.targets import build, kernel
-from cyclometer.targets.common import SILENT, Measured, Progress, Request
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, Traced, emulator_version
 from cyclometer.targets.console import Ended, read_console
+from cyclometer.targets.disassembly import Places, disassemble, program
 from cyclometer.targets.image import emulator, from_console
+from cyclometer.targets.qemu_trace import trace
 
 EMULATOR = "qemu-system-riscv64"
 CROSS = kernel.CROSS
@@ -27,7 +31,8 @@ IMAGE_S = 60  # for an image that does not say that it has ended
 RUNS = 2  # the second one shows that the first one repeats to the byte
 FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
 PASSES = 10
-_USELESS = ("budget_s", "cpu", "clock", "seed", "quick", "memory_latency", "memory_jitter")
+_USELESS = ("budget_s", "cpu", "clock", "seed", "quick", "kernel", "append", "cpu_model",
+            "memory_latency", "memory_jitter")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,24 @@ class QemuTarget:
         boots = [kernel.arguments(request, run, FLOW, PASSES) for run in range(1, runs + 1)]
         command = _command(EMULATOR, self.board, image, ("-bios", "none"))
         ends = _boot_all(command, boots, request.watchdog_s or BOOT_S, progress)
-        facts = environment | {"qemu": _version(), "image": image.parent.name, "icount": "shift=0"}
+        facts = environment | {"qemu": emulator_version(EMULATOR), "image": image.parent.name, "icount": "shift=0"}
         return kernel.assemble(self.name, facts, {n: [e] for n, e in enumerate(ends, 1)}, {"arguments": boots})
+
+    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+        """A boot of `request` that tells what the telling tests of `keys` executed; a first boot says where they are.
+
+        Raises MeasurementFailed where the machine ends early.
+        """
+        (image,) = self.build(dict(request.config))
+        command, bound_s = _command(EMULATOR, self.board, image, ("-bios", "none")), request.watchdog_s or BOOT_S
+        arguments = kernel.arguments(request, 1, FLOW, PASSES)
+        wanted = telling(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
+        numbers = {test.window: key for key, test in wanted.items()}
+        places = _places(image)
+        stopping = [word.replace("sleep=off", "sleep=on") for word in (*command, "-append", kernel.words(arguments))]
+        console, windows = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
+        named = {numbers[number]: steps for number, steps in windows.items()}
+        return Traced(Decoder().feed(console), named, places)
 
     def _measure_image(self, request: Request, image: Path, environment: dict[str, Any]) -> Measured:
         """One boot of a foreign image; its own end, or the bound, ends it."""
@@ -83,7 +104,7 @@ class QemuTarget:
             raise NotComparable(f"{image} needs {program}; install it with apt-get")
         command = _command(program, request.machine or self.board, image, options)
         ended = _boot(command, kernel.arguments(request, 1, FLOW, PASSES), request.watchdog_s or IMAGE_S)
-        facts = environment | {"qemu": _version(program), "image": image.name, "icount": "shift=0"}
+        facts = environment | {"qemu": emulator_version(program), "image": image.name, "icount": "shift=0"}
         if b"@cyc {" in ended.console:
             return kernel.assemble(image.name, facts, {1: [ended]}, {})
         return Measured(from_console(ended.console, ended.why), {"run-1": ended.console})
@@ -97,6 +118,14 @@ def virt() -> QemuTarget:
 def sifive_u() -> QemuTarget:
     """QEMU's model of the HiFive Unleashed: `rdtime` traps in S-mode, as on the board."""
     return QemuTarget("sifive_u")
+
+
+def _places(image: Path) -> Places:
+    """What stands where in the kernel and in the programs that it carries."""
+    objdump, root = program(RISCV64), build.sources()
+    programs = image.with_name("user.elf")
+    user = disassemble(programs, objdump, root) if programs.exists() else {}
+    return Places(disassemble(image, objdump, root), user)
 
 
 def _boot_all(
@@ -124,8 +153,3 @@ def _command(program: str, machine: str, image: Path, options: Sequence[str]) ->
 def _boot(command: Sequence[str], arguments: Mapping[str, str], bound_s: float = BOOT_S) -> Ended:
     """One boot; ends with the image's `end` record, its power-off, or the bound."""
     return read_console([*command, "-append", kernel.words(arguments)], bound_s)
-
-
-def _version(program: str = EMULATOR) -> str:
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.splitlines()[0] if done.stdout else ""

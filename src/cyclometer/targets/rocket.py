@@ -33,7 +33,7 @@ FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
 PASSES = 10
 QUICK_FLOW = Flow(initial=4, delta=4, groups=2, tests=2)
 QUICK_PASSES = 4
-_USELESS = ("budget_s", "cpu", "clock", "seed", "machine")
+_USELESS = ("budget_s", "cpu", "clock", "seed", "machine", "kernel", "append", "cpu_model")
 
 
 @dataclass(frozen=True)

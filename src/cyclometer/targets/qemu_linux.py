@@ -26,7 +26,7 @@ from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured,
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Circle, Flow, Group, Hello, Record
 from cyclometer.targets import build, harness, initramfs, kernel_image
-from cyclometer.targets.common import Measured, Progress, Request, choose, emulator_version
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, choose, emulator_version
 from cyclometer.targets.console import Ended, read_console
 from cyclometer.targets.harness import Visit
 from cyclometer.targets.kernel_image import MACHINES, Kernel, Machine
@@ -43,7 +43,7 @@ _LARGEST_TEST = 400_000  # instructions: a tenth of what passes between two time
 _TURNS_MAX = 128
 _VISIT_S = 5  # of the guest's time, which is so many thousand million instructions
 _SETTINGS = ("kernel", "append", "cpu_model")
-_USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine")
+_USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency_cyc", "memory_jitter")
 _TAIL_BYTES = 300
 _cores = threading.BoundedSemaphore(build.cores())  # several kernels measured at once share them
 
@@ -83,9 +83,10 @@ class QemuLinuxTarget:
         """What this machine lacks for x86-64 kernels; others are asked for when one is named."""
         return _missing(MACHINES["x86_64"])
 
-    def build(self, config: dict[str, str] | None = None) -> list[Path]:
+    def build(self, config: dict[str, str] | None = None, progress: Progress = SILENT) -> list[Path]:
         """The harness for x86-64 kernels, compiled if needed."""
         del config
+        progress.visits(0, 1, "the harness")
         return [_program(MACHINES["x86_64"])]
 
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:

@@ -271,5 +271,3 @@ def _is_distribution(origin: str, uri: str) -> bool:
 def _later(one: Package, other: Package) -> bool:
     command = ["dpkg", "--compare-versions", one.version, "gt", other.version]
     return subprocess.run(command, check=False).returncode == 0
-
-

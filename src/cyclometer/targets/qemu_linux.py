@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -127,8 +127,12 @@ class _Measurement:
             raise _failure(self.guest, proven.ended)
         plans = {run: self._plan(run, _turn_costs(proven.records)) for run in range(1, self.runs + 1)}
         with ThreadPoolExecutor(max_workers=self.runs) as pool:
-            timed = list(pool.map(lambda run: self._boot(run, plans[run]), plans))
-        return self._bundle(hello, [proven, *timed], plans)
+            boots = [pool.submit(self._boot, run, visits) for run, visits in plans.items()]
+            try:
+                wait(boots)
+            except KeyboardInterrupt:
+                self.progress.stop.set()
+        return self._bundle(hello, [proven, *(boot.result() for boot in boots)], plans)
 
     def _plan(self, run: int, costs: Mapping[str, float]) -> list[Visit]:
         """Every circle once, sized so that most tests meet no timer tick, in an order of the run's own."""
@@ -148,7 +152,7 @@ class _Measurement:
         with _cores, tempfile.NamedTemporaryFile(prefix="cyclometer-", suffix=".cpio") as archive:
             archive.write(initramfs.archive(self.guest.program.read_bytes(), files))
             archive.flush()
-            ended = read_console(self.guest.command(Path(archive.name)), self.bound_s)
+            ended = read_console(self.guest.command(Path(archive.name)), self.bound_s, self.progress.stop)
         self.progress.visits(next(self._done), self.runs + 1, f"{self.guest.kernel.name}: run {run}")
         self.consoles[f"run-{run}"] = ended.console
         return _Boot(run, ended)
@@ -164,12 +168,13 @@ class _Measurement:
             if not boot.decoder.ended:
                 what = f"the kernel {_reason(guest, boot.ended)}; its records until then are kept"
                 assembler.problems.append(Problem(what, f"run {boot.run}", "failed"))
-        if not assembler.values():
+        if not assembler.values() and not self.progress.stop.is_set():
             reasons = [f"{p.where}: {p.what}" for p in assembler.problems]
             raise NothingMeasured(f"{guest.kernel.name}: nothing was measured ({(reasons or ['see the console'])[0]})")
         order = [{"run": run, "circle": v.key, "method": v.method} for run, visits in plans.items() for v in visits]
         assembler.plan |= {"settings": {"seed": self.seed, "runs": self.runs}, "order": order}
-        return Measured(assembler.bundle(), dict(sorted(self.consoles.items())))
+        consoles = dict(sorted(self.consoles.items()))
+        return Measured(assembler.bundle(), consoles, self.progress.stop.is_set())
 
 
 class _Boot:

@@ -38,7 +38,7 @@ MEMORY_MIB = 256
 COMMAND_LINE = "panic=-1 nokaslr norandmaps"
 _PROOF_RUN = 0
 _PROOF_FLOW = Flow(initial=4, delta=0, groups=1, tests=3)
-_GROUPS, _TESTS, _PASSES = 3, 10, 12
+_GROUPS, _TESTS, _PASSES = 3, 15, 30
 _LARGEST_TEST = 400_000  # instructions: a tenth of what passes between two timer ticks at 250 Hz
 _TURNS_MAX = 128
 _VISIT_S = 5  # of the guest's time, which is so many thousand million instructions

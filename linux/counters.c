@@ -48,6 +48,7 @@ static const char *const interrupt_events[TRACE_INTERRUPTS] = {
 static int interrupt_ids[TRACE_INTERRUPTS];
 static int enter_id, wakeup_id, tlb_id;
 static int proving;
+enum { TRIES = 8 }; // on a CPU so busy that none of them is whole, tests are disturbed anyway
 static int common; // counters before this one watch the CPU and serve every visit
 
 static int event_id(const char *root, const char *event)
@@ -420,10 +421,23 @@ const char *const *counters_names(void)
     return names;
 }
 
+static int64_t preemptions(void)
+{
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nivcsw;
+}
+
+// A reading within which the thread lost the CPU is not of one moment: it is taken again, for some counters would
+// know of that switch and others not.
 void counters_read(void *host, int64_t *counts)
 {
+    int64_t began;
+    int tries = TRIES;
     (void)host;
-    for (int i = 0; i < used; i++)
-        counts[i] = counters[i].read(&counters[i]);
-    readings++;
+    do {
+        began = preemptions();
+        for (int i = 0; i < used; i++)
+            counts[i] = counters[i].read(&counters[i]);
+        readings++;
+    } while (preemptions() != began && --tries > 0);
 }

@@ -27,8 +27,7 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
 
     Raises BadFile where `path` exists or a kept name would leave the bundle.
     """
-    if path.exists():
-        raise BadFile(f"{path} exists already and bundles never change; choose another -o")
+    refuse_existing(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
@@ -44,6 +43,12 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
         shutil.rmtree(temporary, ignore_errors=True)
         raise
     return Bundle(bundle.identity, bundle.samples, digest, str(path))
+
+
+def refuse_existing(path: Path) -> None:
+    """Raises BadFile where no new bundle can be called `path`; to be asked before long work, too."""
+    if path.exists():
+        raise BadFile(f"{path} exists already and bundles never change; choose another -o")
 
 
 def read(path: Path) -> Bundle:

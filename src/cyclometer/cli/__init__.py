@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": "cyclometer.cli.compare",
     "gate": "cyclometer.cli.gate",
     "list": "cyclometer.cli.list",
+    "explain": "cyclometer.cli.explain",
     "doctor": "cyclometer.cli.doctor",
     "report": "cyclometer.cli.report",
     "export": "cyclometer.cli.export",

@@ -28,3 +28,11 @@ def load(path: Path | None) -> Bundle:
 
         return ingest([path])[0]
     return store.read(path or store.latest(STORE))
+
+
+def pairs(_: click.Context | None, parameter: click.Parameter | None, value: str | None) -> dict[str, str]:
+    """`a=b,c=d` as a mapping."""
+    try:
+        return dict(pair.split("=", 1) for pair in value.split(",")) if value else {}
+    except ValueError as error:
+        raise click.BadParameter("write it as option=value,option=value", param=parameter) from error

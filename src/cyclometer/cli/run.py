@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -38,14 +39,6 @@ def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -
         raise click.BadParameter(str(error), param=parameter) from error
 
 
-def _pairs(_: click.Context, parameter: click.Parameter, value: str | None) -> dict[str, str]:
-    """`a=b,c=d` as a mapping."""
-    try:
-        return dict(pair.split("=", 1) for pair in value.split(",")) if value else {}
-    except ValueError as error:
-        raise click.BadParameter("write it as option=value,option=value", param=parameter) from error
-
-
 def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> list[int] | None:
     """`I,D,G,S` as four numbers."""
     if value is None:
@@ -67,7 +60,9 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--clock", type=click.Choice(["native", "cycles"]), help="Clock of the Linux harness.  [default: native]")
 @click.option("--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]")
 @click.option("--watchdog", type=click.IntRange(1, 3600), help="Seconds for a visit or a boot.  [default: 10; 300]")
-@click.option("--config", callback=_pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
+@click.option(
+    "--config", callback=common.pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime."
+)
 @click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours (QEMU).")
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
 @click.option("--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).")
@@ -75,13 +70,14 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]")
 @click.option("--matrix", multiple=True, metavar="A=B,C", help="Measure every combination, as mcs=off,on timer=rdtime.")
 @click.option("--kbench", callback=_kbench, metavar="I,D,G,S", help="KBench's case and its own table, as 30,1,5,30.")
+@click.option("--trace", is_flag=True, help="Keep a traced turn of each circle, for `cyclometer explain`.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/TIME-TARGET]")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON instead of the table.")
 def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
     image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
-    matrix: tuple[str, ...], kbench: list[int] | None, output: Path | None, as_json: bool,
+    matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
 
@@ -89,6 +85,7 @@ def command(
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
     """
+    from cyclometer.bundle import store
     from cyclometer.record.schema import Flow
     from cyclometer.targets.common import Request
 
@@ -99,8 +96,10 @@ def command(
         append=append, cpu_model=cpu_model,
     )  # fmt: skip
     wanted = _product(request, matrix, output or _default_path(target))
-    failed = [_finish(one, path, as_json, kbench is not None) for one, path in _measure_all(target, wanted)]
-    sys.exit(max(failed))
+    for _, path in wanted:
+        store.refuse_existing(path)
+    finish = partial(_finish, target=target, as_json=as_json, kbench=kbench is not None, trace=trace)
+    sys.exit(max(finish(one, chosen, path) for one, chosen, path in _measure_all(target, wanted)))
 
 
 def _kbench_circle(config: dict[str, str]) -> str:
@@ -125,12 +124,15 @@ def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tupl
     return found
 
 
-def _finish(measured: Measured | CyclometerError, path: Path, as_json: bool, kbench: bool) -> int:
+def _finish(
+    measured: Measured | CyclometerError, request: Request, path: Path, target: str, as_json: bool, kbench: bool,
+    trace: bool,
+) -> int:  # fmt: skip
     """Stores and prints one measurement of several; the exit code it deserves."""
     if isinstance(measured, CyclometerError):
         click.echo(f"cyclometer: {path.name}: {measured}", err=True)
         return measured.exit_code
-    stored = _store(measured, path)
+    stored = _store(measured, path, _traces(target, request, measured) if trace else {})
     if kbench:
         _print_kbench(stored)
     else:
@@ -144,7 +146,7 @@ def _finish(measured: Measured | CyclometerError, path: Path, as_json: bool, kbe
 
 def _measure_all(
     target: str, wanted: Sequence[tuple[Request, Path]]
-) -> Iterator[tuple[Measured | CyclometerError, Path]]:
+) -> Iterator[tuple[Measured | CyclometerError, Request, Path]]:
     """Measures in order, or all at once where the target shares out the machine itself.
 
     One of several that fails stands as its error in the others' place; one alone raises it.
@@ -157,10 +159,11 @@ def _measure_all(
         progress = Progress(display.show)
         if len(wanted) > 1 and getattr(one, "concurrent", False):
             found = _attempts_at_once(one, [request for request, _ in wanted], progress)
-            yield from zip(found, (path for _, path in wanted), strict=True)
+            yield from ((measured, *pair) for measured, pair in zip(found, wanted, strict=True))
             return
+        attempt = _measure if len(wanted) == 1 else _attempt
         for request, path in wanted:
-            yield _measure(one, request, progress) if len(wanted) == 1 else _attempt(one, request, progress), path
+            yield attempt(one, request, progress), request, path
 
 
 def _measure(one: Any, request: Request, progress: Progress) -> Measured:
@@ -189,11 +192,21 @@ def _attempts_at_once(one: Any, requests: Sequence[Request], progress: Progress)
         return [future.result() for future in started]
 
 
-def _store(measured: Measured, path: Path) -> Bundle:
+def _traces(target: str, request: Request, measured: Measured) -> dict[str, bytes]:
+    """Kept traces of all circles that were measured."""
+    from cyclometer.explain import sources
+    from cyclometer.targets import registry
+
+    keys = list(dict.fromkeys(row.contract.key for row in measured.bundle.identity.rows))
+    click.echo(f"tracing a turn of {len(keys)} circles", err=True)
+    return sources.files(sources.trace(registry.target(target), request, keys))
+
+
+def _store(measured: Measured, path: Path, traces: dict[str, bytes]) -> Bundle:
     from cyclometer.bundle import store
 
     console = b"".join(f"== {name}\n".encode() + text for name, text in measured.consoles.items())
-    return store.write(measured.bundle, path, {store.CONSOLE: console})
+    return store.write(measured.bundle, path, {store.CONSOLE: console, **traces})
 
 
 def _default_path(target: str) -> Path:

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from cyclometer.compare.matrix import Matrix, Mean, Row
 from cyclometer.report import identity
-from cyclometer.report.comparison import inert, latency, paper, plain
+from cyclometer.report.comparison import latency, paper
+from cyclometer.report.markdown import line, plain, words
 
 _MARKDOWN_ROWS = 25
 
@@ -22,8 +23,8 @@ def show(matrix: Matrix) -> None:
     console.print(_table("circle", matrix, [(row.contract.key, row_cells(row)) for row in matrix.rows]))
     means = [(name, mean_cells(means)) for name, means in matrix.means.items()]
     console.print(_table("geometric mean", matrix, means))
-    for line in notes(matrix):
-        console.print(Text(plain(line), style="dim"), soft_wrap=True)
+    for note in notes(matrix):
+        console.print(Text(plain(note), style="dim"), soft_wrap=True)
     console.print(Text(sentence(matrix), style="bold"), soft_wrap=True)
 
 
@@ -61,7 +62,7 @@ def notes(matrix: Matrix) -> list[str]:
     """What the later columns state otherwise than the first about machine and build."""
     units = {row.unit for row in matrix.rows}
     told = [(c, identity.sentences(found, units)) for c, found in differences(matrix).items()]
-    return [f"{column}: {line}" for column, lines in told for line in lines]
+    return [f"{column}: {note}" for column, lines in told for note in lines]
 
 
 def differences(matrix: Matrix) -> dict[str, list[identity.Difference]]:
@@ -120,15 +121,14 @@ def _cell_json(row: Row, column: int) -> dict[str, Any] | None:
 def markdown(matrix: Matrix) -> str:
     """The means, and the rows that cost the most, at most _MARKDOWN_ROWS of them."""
     by_cost = sorted(matrix.rows, key=lambda row: -max((abs(f.change or 0) for f in row.findings if f), default=0))
-    head = ["|" + "|".join(["", *(f" {inert(name)} " for name in matrix.columns)]) + "|"]
-    head.append("|---|" + "--:|" * len(matrix.columns))
+    head = [line(["", *map(words, matrix.columns)]), "|---|" + "--:|" * len(matrix.columns)]
     means = [_line(f"geometric mean, {name}", mean_cells(m)) for name, m in matrix.means.items()]
     rows = [_line(row.contract.key, row_cells(row)) for row in by_cost[:_MARKDOWN_ROWS]]
     left = len(matrix.rows) - len(rows)
     more = [f"\nand {left} more rows."] if left > 0 else []
-    told = [f"\n- {inert(line)}" for line in notes(matrix)]
-    return "\n".join([f"**{inert(sentence(matrix))}**", "", *head, *means, *rows, *more, *told]) + "\n"
+    told = [f"\n- {words(note)}" for note in notes(matrix)]
+    return "\n".join([f"**{words(sentence(matrix))}**", "", *head, *means, *rows, *more, *told]) + "\n"
 
 
 def _line(name: str, cells: list[str]) -> str:
-    return "| " + " | ".join(inert(cell) for cell in (name, *cells)) + " |"
+    return line(words(cell) for cell in (name, *cells))

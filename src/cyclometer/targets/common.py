@@ -12,7 +12,9 @@ from pathlib import Path
 
 from cyclometer.bundle.model import Bundle, Contract
 from cyclometer.errors import UsageError
-from cyclometer.record.schema import Flow
+from cyclometer.record.schema import Flow, Record
+from cyclometer.record.trace import Steps
+from cyclometer.targets.disassembly import Places
 from cyclometer.targets.plan import REFERENCES
 
 
@@ -74,3 +76,12 @@ class Measured:
     bundle: Bundle
     consoles: dict[str, bytes]
     interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Traced:
+    """One boot whose machine wrote down what it executed: its records, and the window of each circle's telling test."""
+
+    records: Sequence[Record]
+    windows: Mapping[str, Steps]  # by key; see record.trace.telling
+    places: Places

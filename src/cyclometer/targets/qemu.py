@@ -13,11 +13,16 @@ from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract
 from cyclometer.errors import NotComparable
+from cyclometer.record.decode import Decoder
+from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Flow
+from cyclometer.record.trace import telling
 from cyclometer.targets import build, kernel
-from cyclometer.targets.common import Measured, Progress, Request, emulator_version
+from cyclometer.targets.common import Measured, Progress, Request, Traced, emulator_version
 from cyclometer.targets.console import Ended, read_console
+from cyclometer.targets.disassembly import Places, disassemble, program
 from cyclometer.targets.image import emulator, from_console
+from cyclometer.targets.qemu_trace import trace
 
 EMULATOR = "qemu-system-riscv64"
 CROSS = kernel.CROSS
@@ -74,6 +79,22 @@ class QemuTarget:
         facts = environment | {"qemu": emulator_version(EMULATOR), "image": image.parent.name, "icount": "shift=0"}
         return kernel.assemble(self.name, facts, {n: [e] for n, e in enumerate(ends, 1)}, {"arguments": boots})
 
+    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+        """A boot of `request` that tells what the telling tests of `keys` executed; a first boot says where they are.
+
+        Raises MeasurementFailed where the machine ends early.
+        """
+        (image,) = self.build(dict(request.config))
+        command, bound_s = _command(EMULATOR, self.board, image, ("-bios", "none")), request.watchdog_s or BOOT_S
+        arguments = kernel.arguments(request, 1, FLOW, PASSES)
+        wanted = telling(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
+        numbers = {test.window: key for key, test in wanted.items()}
+        places = _places(image)
+        stopping = [word.replace("sleep=off", "sleep=on") for word in (*command, "-append", kernel.words(arguments))]
+        console, windows = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
+        named = {numbers[number]: steps for number, steps in windows.items()}
+        return Traced(Decoder().feed(console), named, places)
+
     def _measure_image(self, request: Request, image: Path, environment: dict[str, Any]) -> Measured:
         """One boot of a foreign image; its own end, or the bound, ends it."""
         request.refuse(self.name, "config")
@@ -96,6 +117,14 @@ def virt() -> QemuTarget:
 def sifive_u() -> QemuTarget:
     """QEMU's model of the HiFive Unleashed: `rdtime` traps in S-mode, as on the board."""
     return QemuTarget("sifive_u")
+
+
+def _places(image: Path) -> Places:
+    """What stands where in the kernel and in the programs that it carries."""
+    objdump, root = program(RISCV64), build.sources()
+    programs = image.with_name("user.elf")
+    user = disassemble(programs, objdump, root) if programs.exists() else {}
+    return Places(disassemble(image, objdump, root), user)
 
 
 def _boot_all(

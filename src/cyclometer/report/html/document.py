@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from cyclometer import __version__
@@ -20,20 +21,24 @@ _HERE = Path(__file__).parent
 
 def document(subject: Subject, title: str) -> str:
     """The report's text, to be written as UTF-8."""
-    style = Markup(registry.style() + (_HERE / "report.css").read_text())
-    script = Markup((_HERE / "report.js").read_text())
+    return whole(title, (_header(subject, title), _main(subject)), script=(_HERE / "report.js").read_text())
+
+
+def whole(title: str, parts: Iterable[Markup], style: str = "", script: str = "") -> str:
+    """A document of `parts` between the head and the footer, with the report's style and `style`."""
+    styles = Markup(registry.style() + (_HERE / "report.css").read_text() + style)
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(styles, script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("link", rel="icon", href="data:,"),
         tag("title", title),
-        tag("style", style),
+        tag("style", styles),
     )
-    body = tag("body", _header(subject, title), _main(subject), _footer(), tag("script", script))
+    body = tag("body", *parts, _footer(), tag("script", Markup(script)) if script else None)
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 

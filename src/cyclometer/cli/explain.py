@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer explain`: where one turn of a circle spent its time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from cyclometer.cli.common import pairs
+from cyclometer.errors import UsageError
+
+if TYPE_CHECKING:
+    from cyclometer.explain.evidence import Evidence
+
+_DEFAULT = "default"
+
+
+@click.command()
+@click.argument("operands", nargs=-1, required=True, metavar="[SIDE] KEY | --diff A B KEY")
+@click.option("--target", default="qemu-virt", show_default=True, help="What to trace; see `cyclometer list`.")
+@click.option("--config", callback=pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
+@click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
+@click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write all views as one HTML file."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all views as JSON.")
+def command(
+    operands: tuple[str, ...], target: str, config: dict[str, str], diff: bool, lines: bool, output: Path | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Tell where one turn of circle KEY spent its time, instruction by instruction.
+
+    A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration, as
+    qemu-virt:mcs=on; or the configuration of --target, as mcs=on. Without one --target is traced. `default` stands
+    for --target as it is.
+
+    Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
+    """
+    *sides, key = operands
+    if len(sides) != 2 if diff else len(sides) > 1:
+        raise UsageError("give KEY, or SIDE KEY, or --diff A B KEY; `cyclometer explain --help` says what a side is")
+    found = [_evidence(side, key, target, config) for side in sides or [_DEFAULT]]
+    if diff:
+        _difference(found[0], found[1], output, as_json)
+    else:
+        _explanation(found[0], output, as_json, lines)
+
+
+def _evidence(side: str, key: str, target: str, config: dict[str, str]) -> dict[str, Evidence]:
+    """Traces of the circle by role, from wherever the side says."""
+    from cyclometer.explain import sources
+    from cyclometer.targets import registry
+    from cyclometer.targets.common import Request
+
+    if Path(side).is_dir():
+        return sources.kept(Path(side), key)
+    name, options = _side(side)
+    one = registry.target(name or target)
+    chosen = {**config, **pairs(None, None, options)}
+    if key not in {contract.key for contract in one.circles(chosen)[1]}:
+        raise UsageError(
+            f"{one.name} has no circle {key!r} in this configuration; `cyclometer list` names those it has"
+        )
+    return sources.trace(one, Request(only=(key,), config=chosen), [key])[key]
+
+
+def _side(words: str) -> tuple[str, str]:
+    """Target and configuration of a side that is no bundle; both empty where the options say all."""
+    name, _, options = words.partition(":")
+    if "=" in name:
+        return "", words
+    return "" if name == _DEFAULT else name, options
+
+
+def _explanation(found: dict[str, Evidence], output: Path | None, as_json: bool, lines: bool) -> None:
+    from cyclometer.explain.explanation import explain
+    from cyclometer.report import explanation as report
+
+    steady, cold = (explain(found[role]) if role in found else None for role in ("steady", "cold"))
+    assert steady is not None
+    if output is not None:
+        from cyclometer.report.html import explanation as html
+
+        _write(output, html.document(steady, cold))
+    if as_json:
+        click.echo(json.dumps(report.as_json(steady, cold), indent=1))
+    else:
+        report.show(steady, cold, lines)
+
+
+def _difference(before: dict[str, Evidence], after: dict[str, Evidence], output: Path | None, as_json: bool) -> None:
+    from cyclometer.explain.difference import difference
+    from cyclometer.explain.explanation import explain
+    from cyclometer.report import explanation as report
+
+    changed = difference(explain(before["steady"]), explain(after["steady"]))
+    if output is not None:
+        from cyclometer.report.html import explanation as html
+
+        _write(output, html.difference_document(changed))
+    if as_json:
+        click.echo(json.dumps(report.difference_json(changed), indent=1))
+    else:
+        report.show_difference(changed)
+
+
+def _write(output: Path, text: str) -> None:
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written ({error.strerror}); choose another -o") from error
+    click.echo(f"{output}: {len(text.encode()) / 1e6:.1f} MB", err=True)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two explanations of like turns: which parts carry the difference. The parts sum to it exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from cyclometer.errors import NotComparable
+from cyclometer.explain.explanation import Explanation
+from cyclometer.explain.parts import Part
+from cyclometer.record.trace import CAUSES
+
+
+@dataclass(frozen=True)
+class Change:
+    """One name on both sides, a turn, and what each cause adds to the change."""
+
+    name: str
+    before: Fraction
+    after: Fraction
+    causes: tuple[Fraction, ...]  # in the order of record.trace.CAUSES
+
+    @property
+    def change(self) -> Fraction:
+        return self.after - self.before
+
+    @property
+    def by_cause(self) -> dict[str, Fraction]:
+        """The causes that changed, the largest first."""
+        named = [(cause, change) for cause, change in zip(CAUSES, self.causes, strict=True) if change]
+        return dict(sorted(named, key=lambda pair: -abs(pair[1])))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The same views of both sides; each list sums to the change of the whole."""
+
+    before: Explanation
+    after: Explanation
+    whole: Change
+    functions: list[Change]
+    phases: list[Change]
+    modes: list[Change]
+    causes: list[Change]
+
+
+def difference(before: Explanation, after: Explanation) -> Difference:
+    """Subtracts turn from turn. Raises NotComparable where the clocks are not alike."""
+    units = before.facts.clock.unit, after.facts.clock.unit
+    if units[0] != units[1]:
+        raise NotComparable(f"one side counts {units[0]}, the other {units[1]}; trace both on the same clock")
+    sides = before, after
+    return Difference(
+        before,
+        after,
+        _changes(sides, ([before.whole], [after.whole]))[0],
+        sorted(_changes(sides, (before.functions, after.functions)), key=lambda change: -abs(change.change)),
+        _changes(sides, (before.phases, after.phases)),
+        _changes(sides, (before.modes, after.modes)),
+        sorted(_changes(sides, (before.causes, after.causes)), key=lambda change: -abs(change.change)),
+    )
+
+
+def _changes(
+    sides: tuple[Explanation, Explanation], parts: tuple[Sequence[Part[str]], Sequence[Part[str]]]
+) -> list[Change]:
+    """Every name of either side, those of the first in its order; a name that one side lacks took nothing there."""
+    named = [{part.name: part for part in each} for each in parts]
+    nothing = Part("", (0,) * len(CAUSES), 0)
+    found = []
+    for name in dict.fromkeys([*named[0], *named[1]]):
+        x, y = (
+            tuple(side.a_turn(count) for count in each.get(name, nothing).causes)
+            for side, each in zip(sides, named, strict=True)
+        )
+        causes = tuple(b - a for a, b in zip(x, y, strict=True))
+        found.append(Change(name, sum(x, Fraction(0)), sum(y, Fraction(0)), causes))
+    return found

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One turn explained: the same steps of the clock in every view, each of which sums to the turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+
+import numpy as np
+
+from cyclometer.explain import floor as floors
+from cyclometer.explain import turn as turns
+from cyclometer.explain.evidence import Evidence, Facts
+from cyclometer.explain.floor import Share
+from cyclometer.explain.parts import Part, by_cause, labels, largest_first, modes, split
+from cyclometer.explain.phases import phases
+from cyclometer.explain.stacks import Path, paths
+from cyclometer.explain.turn import Turn
+from cyclometer.record.trace import USER
+from cyclometer.targets.disassembly import Place
+
+Line = tuple[str, str, int]  # function, file, line
+Instruction = tuple[bool, int]  # in a program, address
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of the turn in one mode, function and phase; `start` and `stop` are on the turn's clock."""
+
+    start: int
+    stop: int
+    mode: str
+    function: str
+    phase: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The views. Counts are those of all `turn.turns` together, so that they are whole numbers."""
+
+    facts: Facts
+    turn: Turn
+    whole: Part[str]
+    causes: list[Part[str]]
+    phases: list[Part[str]]
+    in_sequence: bool  # the events in the trace are those of the contract's sequence
+    modes: list[Part[str]]
+    functions: list[Part[str]]
+    lines: list[Part[Line]]
+    instructions: list[Part[Instruction]]
+    places: dict[Instruction, Place]
+    stacks: list[Part[Path]]
+    segments: list[Segment]
+    floor: list[Share]
+
+    def a_turn(self, count: int) -> Fraction:
+        """A count of all turns as that of one."""
+        return Fraction(count, self.turn.turns)
+
+    @property
+    def latency(self) -> Fraction:
+        """Of one turn, as measured."""
+        return Fraction(*self.facts.latency)
+
+    @property
+    def length(self) -> Fraction:
+        """Of one turn."""
+        return self.a_turn(self.turn.length)
+
+
+def explain(evidence: Evidence) -> Explanation:
+    """All views of the evidence's turn. Raises BadFile or MeasurementFailed where the window holds no turn."""
+    turn, places = turns.find(evidence), evidence.places
+    steps = turn.steps
+    functions = labels(steps, places, lambda place, _privilege, _space: place.function)
+    in_modes = modes(steps)
+    in_phases, in_sequence = phases(steps, places, evidence.facts.contract)
+    lines = labels(steps, places, lambda place, _privilege, _space: (place.function, place.file, place.line))
+    instructions = list(zip((steps["privilege"] == USER).tolist(), steps["pc"].tolist(), strict=True))
+    return Explanation(
+        evidence.facts,
+        turn,
+        split(steps, ["turn"] * len(steps))[0],
+        largest_first(by_cause(steps)),
+        split(steps, in_phases),
+        in_sequence,
+        split(steps, in_modes),
+        largest_first(split(steps, functions)),
+        largest_first(split(steps, lines)),
+        split(steps, instructions),
+        {(user, pc): places.at(pc, user) for user, pc in instructions},
+        split(steps, paths(turn.lead, steps, places)),
+        _segments(turn, list(zip(in_modes, functions, in_phases, strict=True))),
+        floors.floor(evidence, turn),
+    )
+
+
+def _segments(turn: Turn, names: list[tuple[str, str, str]]) -> list[Segment]:
+    """Consecutive steps of one mode, function and phase as one stretch."""
+    gone = np.cumsum(turn.steps["causes"].sum(axis=1, dtype=np.int64)).tolist()
+    found, start = [], 0
+    for name, run in groupby(range(len(names)), names.__getitem__):
+        stop = gone[list(run)[-1]]
+        found.append(Segment(start, stop, *name))
+        start = stop
+    return found

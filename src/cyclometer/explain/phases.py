@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where in a turn the events of its contract's sequence happen; from one to the next is a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cyclometer.record.schema import Contract
+from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps
+from cyclometer.targets.disassembly import Places
+
+_KERNEL = "kernel"
+_WRAPPERS = (
+    "sys_",
+    "message_",
+    "invoke_",
+    "__x64_sys_",
+)  # what a system call enters, of the reference kernel and Linux
+_SWITCHES = ("context_switch", "__switch_to_asm")  # functions in which a thread hands over: the reference kernel, Linux
+_SWITCH, _INTERRUPT = "switch to", "interrupt of"
+
+
+def phases(steps: Steps, places: Places, contract: Contract) -> tuple[list[str], bool]:
+    """The phase of every step, and whether the events in the trace are those of the contract's sequence, in its order.
+
+    A call begins where its function is entered in the kernel, a switch where the function that hands over is. The
+    sequence goes round, and the turn may begin anywhere in it; where not all of a turn is timed, it holds few events.
+    """
+    sequence = contract.sequence
+    wanted = [_what(event) for event in sequence]
+    seen = _seen(steps, places, set(wanted))
+    start = _aligned([what for _, what in seen], wanted)
+    in_sequence = start is not None or (not seen and contract.interval.kind != "round_trip")
+    if start is None:
+        names = [f"{what} (not as in the sequence)" for _, what in seen]
+    else:
+        names = [sequence[(start + i) % len(sequence)] for i in range(len(seen))]
+    return _spread(len(steps), [at for at, _ in seen], names), in_sequence
+
+
+def _what(event: str) -> str:
+    """An event without its actors: two threads enter the same function."""
+    actor, _, what = event.partition(": ")
+    if actor == _KERNEL and what.startswith((_SWITCH, _INTERRUPT)):
+        return _SWITCH if what.startswith(_SWITCH) else _INTERRUPT
+    return what
+
+
+def _seen(steps: Steps, places: Places, wanted: set[str]) -> list[tuple[int, str]]:
+    """Index and name of each event in the trace."""
+    found: list[tuple[int, str]] = []
+    arrived = (steps["flags"] & INTERRUPTED != 0) & (steps["privilege"] == SUPERVISOR)
+    wrapped = ""  # the call whose wrapper was entered last, while nothing else has happened
+    for i, (pc, user) in enumerate(zip(steps["pc"].tolist(), (steps["privilege"] == USER).tolist(), strict=True)):
+        place = places.at(pc, user)
+        what = _INTERRUPT if arrived[i] else _event(place.function) if place.starts and not user else ""
+        wrapped = "" if user else wrapped
+        if what in wanted and what != wrapped:
+            found.append((i, what))
+            wrapped = ""
+        if what and what != place.function and what not in (_SWITCH, _INTERRUPT):
+            wrapped = what
+        elif what == wrapped:
+            wrapped = ""
+    return found
+
+
+def _event(function: str) -> str:
+    """What it means that a function is entered: a switch, or the call of its name without a system call's prefix."""
+    if function in _SWITCHES:
+        return _SWITCH
+    prefix = next((prefix for prefix in _WRAPPERS if function.startswith(prefix)), "")
+    return function.removeprefix(prefix)
+
+
+def _aligned(seen: Sequence[str], wanted: Sequence[str]) -> int | None:
+    """Where in the sequence, which goes round, the first event stands; None where they do not fit."""
+    fitting = (
+        start
+        for start in range(len(wanted))
+        if seen and all(what == wanted[(start + i) % len(wanted)] for i, what in enumerate(seen))
+    )
+    return next(fitting, None if wanted or seen else 0)
+
+
+def _spread(count: int, starts: Sequence[int], names: Sequence[str]) -> list[str]:
+    """The name of the last event at or before each step; before the first one, the way to it."""
+    if not starts:
+        return ["whole turn"] * count
+    which = np.searchsorted(starts, np.arange(count), side="right")
+    return [names[i - 1] if i else f"way to {names[0]}" for i in which.tolist()]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Finds one turn in a window: from a point of the timing thread's loop to its next occurrence.
+
+A pass is a turn by itself, from its first clock reading to its last. A turn's length must be the latency measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclometer.errors import BadFile, MeasurementFailed
+from cyclometer.explain.evidence import Evidence
+from cyclometer.record.instructions import matches
+from cyclometer.record.trace import Steps, instruction_set, windows
+
+_Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """`turns` turns in a row, as few as make the latency exact. `lead` is what of the window came before them.
+
+    The clock's steps of instruction i are those since the instruction before, so the causes sum to `length`.
+    """
+
+    steps: Steps
+    lead: Steps
+    turns: int
+    steady: bool  # the turns are as long as the slope between two test sizes says
+
+    @property
+    def length(self) -> int:
+        return int(self.steps["causes"].sum(dtype=np.int64))
+
+
+def find(evidence: Evidence) -> Turn:
+    """The turn to explain. Raises BadFile where the window is not the one of its test."""
+    facts, window = evidence.facts, evidence.steps
+    where = f"the {facts.role} trace of {facts.contract.key}"
+    if len(windows(window, where)) != 1:
+        raise BadFile(f"{where} does not hold one window; trace the circle again")
+    begin, end = _interval(window, facts.clock.name, facts.test.value, where)
+    if facts.test.turns == 1:
+        return _between(window, begin, end, 1, True)
+    heads, each = _heads(window, begin, end, facts.test.turns)
+    if len(heads) < 2:
+        raise MeasurementFailed(f"{where} shows no loop of {facts.test.turns} turns; give the flow two or more a test")
+    return _steady(window, heads, each, evidence.latency)
+
+
+def _interval(window: Steps, clock_name: str, value: int, where: str) -> tuple[int, int]:
+    """The readings at both ends of the interval: the widest pair of clock readings that are `value` apart."""
+    patterns = instruction_set(window).clock_reads.get(clock_name)
+    if patterns is None:
+        raise BadFile(f"{where} is of the clock {clock_name!r}, whose readings cannot be told in the trace")
+    reads = np.flatnonzero(matches(window["insn"], patterns))
+    clock = window["clock"][reads].astype(np.int64)
+    pairs = np.argwhere(clock[None, :] - clock[:, None] == value)
+    forward = [(int(reads[a]), int(reads[b])) for a, b in pairs if a < b]
+    if not forward:
+        raise BadFile(
+            f"{where} has {len(reads)} clock readings and no two of them are the measured {value} apart; "
+            "the trace is not of that test"
+        )
+    return max(forward, key=lambda pair: pair[1] - pair[0])
+
+
+def _heads(window: Steps, begin: int, end: int, turns: int) -> tuple[_Indices, int]:
+    """Occurrences of one point of the loop in order, and how many turns lie between two of them.
+
+    The point is the first instruction of the timing thread that occurs once a turn. Of a loop unrolled k times it
+    occurs once in k turns; code that both threads run occurs k times a turn, and every k-th counts.
+    """
+    places = window[["pc", "privilege", "space"]][begin + 1 : end]
+    _, first, which, counts = np.unique(places, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)
+    for share in (1, 2, 4, 8, 16, 32):
+        if turns % share == 0 and (found := order[counts[order] == turns // share]).size:
+            return begin + 1 + np.flatnonzero(which == found[0]), share
+    for multiple in range(2, 9):
+        if (found := order[counts[order] == turns * multiple]).size:
+            return begin + 1 + np.flatnonzero(which == found[0])[::multiple], 1
+    return np.zeros(0, np.intp), 1
+
+
+def _steady(window: Steps, heads: _Indices, each: int, latency: Fraction) -> Turn:
+    """The fewest last rounds of the loop that are as long as the latency; all of them where none are."""
+    clock = window["clock"][heads].astype(np.int64)
+    for rounds in range(1, len(heads)):
+        if int(clock[-1] - clock[-1 - rounds]) == latency * rounds * each:
+            return _between(window, int(heads[-1 - rounds]), int(heads[-1]), rounds * each, True)
+    return _between(window, int(heads[0]), int(heads[-1]), (len(heads) - 1) * each, False)
+
+
+def _between(window: Steps, begin: int, end: int, turns: int, steady: bool) -> Turn:
+    return Turn(window[begin + 1 : end + 1], window[: begin + 1], turns, steady)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""An explained turn, and the difference of two, on a terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from cyclometer.explain.difference import Change, Difference
+from cyclometer.explain.explanation import Explanation
+from cyclometer.explain.floor import Share
+from cyclometer.explain.parts import Part
+from cyclometer.report.comparison import paper
+from cyclometer.report.markdown import plain
+
+_MOST = 16  # functions that a terminal shows; JSON and HTML have all
+_BAR = 20
+_NAMED = 4  # causes in a row
+
+
+def show(steady: Explanation, cold: Explanation | None, lines: bool) -> None:
+    """Prints the views of a steady turn with the cold one beside it; `lines` adds the annotated instructions."""
+    console = paper()
+    for words in heading(steady, cold):
+        console.print(Text(plain(words)), soft_wrap=True)
+    for title, parts, others in views(steady, cold):
+        console.print(_parts(title, steady, parts[:_MOST], cold, others))
+    if steady.floor:
+        console.print(_floor(steady.floor, steady.facts.clock.unit))
+    for line in listing(steady) if lines else ():
+        console.print(Text(plain(line)), soft_wrap=True)
+
+
+def show_difference(found: Difference) -> None:
+    """Prints what changed from one turn to the other by function, phase, level and cause."""
+    console = paper()
+    for words in difference_heading(found):
+        console.print(Text(plain(words)), soft_wrap=True)
+    for title, changes in difference_views(found):
+        console.print(_changes(title, changes))
+
+
+def heading(steady: Explanation, cold: Explanation | None) -> list[str]:
+    """What was explained, in words."""
+    facts, unit = steady.facts, steady.facts.clock.unit
+    lines = [
+        f"{facts.contract.key}: {facts.contract.title}",
+        f"  on {facts.target}, {options(facts.configuration)}",
+        f"  steady turn {number(steady.length)} {unit}, {certainty(steady)}",
+    ]
+    if cold is not None:
+        lines.append(f"  cold turn {number(cold.length)} {unit}: the first pass, evicted where the target can")
+    if not steady.in_sequence:
+        lines.append("  the events in the trace are not those of the contract's sequence, so phases are named by them")
+    return lines
+
+
+def options(configuration: Mapping[str, str]) -> str:
+    """A configuration in words."""
+    return " ".join(f"{name}={value}" for name, value in configuration.items())
+
+
+def certainty(e: Explanation) -> str:
+    """How the turn was found, and that it is what was measured."""
+    several = f"one of {e.turn.turns} that were explained together, " if e.turn.turns > 1 else ""
+    if e.facts.test.turns == 1:
+        return f"{several}from clock reading to clock reading, as the pass was measured"
+    if e.turn.steady:
+        return f"{several}as long as the measured latency"
+    return f"{several}while the measured latency is {number(e.latency)}: the turns of this circle differ"
+
+
+def views(
+    steady: Explanation, cold: Explanation | None
+) -> Iterator[tuple[str, Sequence[Part[str]], Sequence[Part[str]]]]:
+    """Title and parts of each view, with the parts of the cold turn."""
+    titles = ("phases", "modes", "functions", "causes")[: 4 if many_causes(steady) else 3]
+    for title in titles:
+        yield title.removesuffix("s"), getattr(steady, title), getattr(cold, title) if cold else ()
+
+
+def many_causes(e: Explanation) -> bool:
+    """Whether the clock counts more than instructions, so that causes and instructions say something of their own."""
+    return len(e.causes) > 1
+
+
+def number(value: Fraction) -> str:
+    """A whole number as such, another to a hundredth."""
+    return str(value) if value.denominator == 1 else f"{float(value):.2f}"
+
+
+def causes(named: Mapping[str, int | Fraction]) -> str:
+    """The largest causes but the issue of instructions, which each has."""
+    told = [f"{cause} {number(Fraction(count))}" for cause, count in named.items() if cause != "issue"]
+    return ", ".join(told[:_NAMED])
+
+
+def _parts(
+    title: str, e: Explanation, parts: Sequence[Part[str]], cold: Explanation | None, others: Sequence[Part[str]]
+) -> Table:
+    many = many_causes(e)
+    columns = (e.facts.clock.unit, "share", "", *(["instructions"] if many else []), *(["cold"] if cold else []))
+    table = _table(f"by {title}", columns, "causes beyond issue" if many else "")
+    there = {part.name: part for part in others}
+    for part in parts:
+        share = part.total / max(e.turn.length, 1)
+        cells = [number(e.a_turn(part.total)), f"{share:.1%}", "█" * round(_BAR * share)]
+        if many:
+            cells.append(number(e.a_turn(part.instructions)))
+        if cold is not None:
+            cells.append(number(cold.a_turn(there[part.name].total)) if part.name in there else "")
+        told = "" if title == "cause" else causes({name: e.a_turn(n) for name, n in part.by_cause.items()})
+        table.add_row(Text(plain(part.name)), *cells, told)
+    return table
+
+
+def _floor(shares: Sequence[Share], unit: str) -> Table:
+    table = _table("against the hardware's floor", ("count", "each", unit), "")
+    for share in shares:
+        counted = share.count != 1 or share.each != share.total
+        cells = (number(share.count), number(share.each)) if counted else ("", "")
+        table.add_row(share.name, *cells, number(share.total), "")
+    return table
+
+
+def _changes(title: str, changes: Sequence[Change]) -> Table:
+    table = _table(f"by {title}", ("before", "after", "change"), "causes of the change")
+    for change in changes:
+        cells = (number(change.before), number(change.after), signed(change.change))
+        table.add_row(Text(plain(change.name)), *cells, signed_causes(change))
+    return table
+
+
+def _table(title: str, numbers: Sequence[str], last: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column(title, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="left" if not name else "right", no_wrap=True)
+    table.add_column(last, overflow="fold")
+    return table
+
+
+def listing(e: Explanation) -> Iterator[str]:
+    """The annotated disassembly: every instruction of the turn below its source line, heaviest function first."""
+    for function, instructions in by_function(e):
+        yield f"{function}:"
+        where = ""
+        for part in instructions:
+            place = e.places[part.name]
+            if (line := f"{place.file}:{place.line}" if place.file else "") != where:
+                where = line
+                yield f"    {line}"
+            told = causes({name: e.a_turn(n) for name, n in part.by_cause.items()})
+            count = f"{number(e.a_turn(part.total)):>8} {number(e.a_turn(part.instructions)):>6}x"
+            yield f"{count} {part.name[1]:>12x}  {place.text or '?':<36} {told}".rstrip()
+
+
+def by_function(e: Explanation) -> Iterator[tuple[str, list[Part[tuple[bool, int]]]]]:
+    """The instructions of each function by address."""
+    for part in e.functions:
+        yield part.name, sorted((i for i in e.instructions if e.places[i.name].function == part.name), key=_place)
+
+
+def _place(part: Part[tuple[bool, int]]) -> tuple[bool, int]:
+    return part.name
+
+
+def difference_heading(found: Difference) -> list[str]:
+    """What was compared, in words."""
+    before, after, whole = found.before, found.after, found.whole
+    lines = [f"{before.facts.contract.key}: {signed(whole.change)} {before.facts.clock.unit} a turn"]
+    for side, e in (("before", before), ("after", after)):
+        lines.append(f"  {side:6} {number(e.length)} on {e.facts.target}, {options(e.facts.configuration)}")
+    return lines
+
+
+def difference_views(found: Difference) -> Iterator[tuple[str, list[Change]]]:
+    """Title and changes of each view; names that took the same for the same causes are left out."""
+    for title in ("functions", "phases", "modes", "causes"):
+        yield title.removesuffix("s"), [change for change in getattr(found, title) if any(change.causes)]
+
+
+def signed(value: Fraction) -> str:
+    """A change with its sign."""
+    return f"{'+' if value > 0 else ''}{number(value)}"
+
+
+def signed_causes(change: Change) -> str:
+    """What each cause adds to a change, where it is not one cause alone."""
+    told = [f"{cause} {signed(count)}" for cause, count in change.by_cause.items()]
+    return ", ".join(told[:_NAMED])
+
+
+def as_json(steady: Explanation, cold: Explanation | None) -> dict[str, Any]:
+    """Both turns with all views; counts are of all explained turns together, `turns` says how many."""
+    return {role: _turn_json(e) for role, e in (("steady", steady), ("cold", cold)) if e is not None}
+
+
+def _turn_json(e: Explanation) -> dict[str, Any]:
+    facts = e.facts
+    return {
+        "circle": facts.contract.key, "target": facts.target, "configuration": facts.configuration,
+        "unit": facts.clock.unit, "turns": e.turn.turns, "total": e.turn.length, "latency": float(e.latency),
+        "exact": e.turn.steady, "in_sequence": e.in_sequence, "causes": e.whole.by_cause,
+        "phases": [_part_json(part, name=part.name) for part in e.phases],
+        "modes": [_part_json(part, name=part.name) for part in e.modes],
+        "functions": [_part_json(part, name=part.name) for part in e.functions],
+        "lines": [_part_json(p, function=p.name[0], file=p.name[1], line=p.name[2]) for p in e.lines],
+        "instructions": [_instruction_json(e, part) for part in e.instructions],
+        "stacks": [_part_json(part, stack=list(part.name)) for part in e.stacks],
+        "floor": [{"name": s.name, "count": float(s.count), "each": float(s.each), "total": float(s.total)}
+                  for s in e.floor],
+    }  # fmt: skip
+
+
+def _part_json(part: Part[Any], **name: Any) -> dict[str, Any]:
+    return {**name, "total": part.total, "instructions": part.instructions, "causes": part.by_cause}
+
+
+def _instruction_json(e: Explanation, part: Part[tuple[bool, int]]) -> dict[str, Any]:
+    place = e.places[part.name]
+    named = {"function": place.function, "file": place.file, "line": place.line, "text": place.text}
+    return _part_json(part, user=part.name[0], pc=part.name[1], **named)
+
+
+def difference_json(found: Difference) -> dict[str, Any]:
+    """Both sides in short, and every change."""
+    sides = (("before", found.before), ("after", found.after))
+    views = {title: [_change_json(change) for change in getattr(found, title)]
+             for title in ("functions", "phases", "modes", "causes")}  # fmt: skip
+    return {
+        "circle": found.before.facts.contract.key, "unit": found.before.facts.clock.unit,
+        **{name: {"target": e.facts.target, "configuration": e.facts.configuration, "total": float(e.length)}
+           for name, e in sides},
+        "change": float(found.whole.change), **views,
+    }  # fmt: skip
+
+
+def _change_json(change: Change) -> dict[str, Any]:
+    by_cause = {name: float(count) for name, count in change.by_cause.items()}
+    sides = {"before": float(change.before), "after": float(change.after), "change": float(change.change)}
+    return {"name": change.name, **sides, "causes": by_cause}

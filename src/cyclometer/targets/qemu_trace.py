@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Traces windows of a QEMU boot: a debugger stops at their hints, QEMU's own log tells what runs between them.
+
+Outside the chosen windows the machine runs at full speed and writes nothing. Time stands still for the guest while it
+is stopped; `sleep=off` would let it leap to the next timer meanwhile, hence `sleep=on`. Whether a window is what was
+measured can be checked: it lasts as long as its value in the records of the same boot.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cyclometer.errors import MeasurementFailed
+from cyclometer.record.trace import INTERRUPTED, ISSUE, STEP, TRAPPED, USER, Steps
+from cyclometer.targets.disassembly import Places
+
+HEARD_MAX_BYTES = 256 << 20  # of a window's log, 1.7 kB a step; of the console
+_CHUNK_BYTES = 1 << 16
+_HINT_BYTES = 4
+_END = b'{"kind":"end",'
+_LOG = "log exec,nochain,cpu,int"
+# A step is logged before it runs: cpu, pc, flags of its translated block, and how that was made; then the registers. A
+# trap follows the step that it ended, a stop the step that did not happen.
+_STEP = re.compile(
+    rb"^Trace (\d+): \S+ \[[0-9a-f]+/([0-9a-f]+)/([0-9a-f]+)/([0-9a-f]+)\]"
+    rb"|^ satp +([0-9a-f]+)"
+    rb"|^(Stopped) execution of TB chain before "
+    rb"|^riscv_cpu_do_interrupt: hart:(\d+), async:([01]), cause:([0-9a-f]+)",
+    re.MULTILINE,
+)
+# Exceptions that QEMU raises behind the instruction, so that it counts: breakpoint and the environment calls. The
+# others undo the instruction's count (target/riscv: riscv_raise_exception() with a host address to restore from).
+_COUNTED_TRAPS = (3, 8, 9, 11)
+_PRIVILEGES = (0, 1, 1, 3)  # of the memory index in a block's flags: user, supervisor, the same with SUM, machine
+_ASID = range(44, 60)  # bits of satp
+
+
+@dataclass
+class Spaces:
+    """Numbers address spaces: by identifier, and where that is 0 by the order in which their roots appeared."""
+
+    roots: list[int] = field(default_factory=list)
+
+    def number(self, satp: int) -> int:
+        identifier = satp >> _ASID.start & (1 << len(_ASID)) - 1
+        if identifier:
+            return identifier
+        if satp not in self.roots:
+            self.roots.append(satp)
+        return self.roots.index(satp)
+
+
+def trace(
+    command: Sequence[str], places: Places, hints: tuple[int, int], wanted: Sequence[int], bound_s: float
+) -> tuple[bytes, dict[int, Steps]]:
+    """Boots `command`; returns its console, and by its number the steps of each window in `wanted`, ascending.
+
+    `hints` are the encodings that open and close a window. Raises MeasurementFailed where the machine ends early, a
+    window's log grows beyond HEARD_MAX_BYTES, or `bound_s` runs out.
+    """
+    opens, closes = (places.addresses(hint) for hint in hints)
+    behind = [pc + _HINT_BYTES for pc in closes]
+    spaces, found = Spaces(), {}
+    with _Machine(command, bound_s) as machine:
+        for number in range(wanted[-1] + 1 if wanted else 0):
+            machine.run_to(opens)
+            if number in wanted:
+                machine.log(True)
+            machine.run_to(behind)
+            if number in wanted:
+                machine.log(False)
+                found[number] = _steps(machine.logged(), places, spaces)
+        return machine.finish(), found
+
+
+@dataclass
+class _Logged:
+    """One step as the log tells it; `count` is how far it moved the clock."""
+
+    pc: int
+    privilege: int
+    block: bytes  # how its block was translated
+    flags: int = 0
+    space: int = 0
+    count: int = 1
+
+
+def _steps(log: bytes, places: Places, spaces: Spaces) -> Steps:
+    """The log of a window as steps; the clock counts from its first instruction."""
+    told = _told(log, spaces)
+    steps = np.zeros(len(told), STEP)
+    for name in ("pc", "privilege", "flags", "space"):
+        steps[name] = [getattr(step, name) for step in told]
+    steps["causes"][:, ISSUE] = [step.count for step in told]
+    steps["clock"] = steps["causes"][:, ISSUE].cumsum()
+    steps["insn"] = [places.at(step.pc, step.privilege == USER).insn for step in told]
+    return steps
+
+
+def _told(log: bytes, spaces: Spaces) -> list[_Logged]:
+    told: list[_Logged] = []
+    hart, ours, pending = b"", False, 0
+    for match in _STEP.finditer(log):
+        cpu, pc, flags, block, satp, stopped, trapped_hart, asynchronous, cause = match.groups()
+        if cpu is not None:
+            hart = hart or cpu
+            ours = cpu == hart
+            if ours:
+                step = _Logged(int(pc, 16), _PRIVILEGES[int(flags, 16) & 3], block, pending)
+                if told and _undone(told[-1], step):
+                    told.pop()
+                told.append(step)
+                pending = 0
+        elif satp is not None and ours:
+            told[-1].space = spaces.number(int(satp, 16))
+        elif stopped and ours and told:
+            told.pop()  # an interrupt came between telling it and doing it
+        elif trapped_hart == hart and asynchronous == b"1":
+            pending = INTERRUPTED
+        elif trapped_hart == hart:
+            told[-1].flags |= TRAPPED
+            told[-1].count = int(int(cause, 16) in _COUNTED_TRAPS)
+    return told
+
+
+def _undone(step: _Logged, following: _Logged) -> bool:
+    """Whether QEMU began `step`, met a device, and executes it again from a block that may touch devices."""
+    return step.pc == following.pc and step.block != following.block and not step.flags & TRAPPED
+
+
+class _Machine:
+    """QEMU under its own debugger stub, talked to in GDB's remote serial protocol, and the pipe its log comes by."""
+
+    def __init__(self, command: Sequence[str], bound_s: float) -> None:
+        self._deadline_s = time.monotonic() + bound_s
+        self._stub, theirs = socket.socketpair()
+        self._log, self._log_end = os.pipe()  # our copy of its end stays open: QEMU opens it anew at each window
+        ends = (theirs.fileno(), self._log_end)
+        debugger = ("-S", "-chardev", f"socket,id=debugger,fd={ends[0]}", "-gdb", "chardev:debugger")
+        self._process = subprocess.Popen(
+            [*command, *debugger, "-D", f"/dev/fd/{ends[1]}"], pass_fds=ends, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        theirs.close()
+        assert self._process.stdout is not None
+        self._console = self._process.stdout.fileno()
+        self._heard = {self._stub.fileno(): bytearray(), self._log: bytearray(), self._console: bytearray()}
+
+    def __enter__(self) -> _Machine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._stub.close()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        os.close(self._log)
+        os.close(self._log_end)
+
+    def run_to(self, addresses: Sequence[int]) -> None:
+        """Runs until one of `addresses` is next."""
+        for address in addresses:
+            self._ask(f"Z1,{address:x},2")
+        if self._ask("c")[:1] != b"T":
+            raise MeasurementFailed("the traced machine ended before its test; run the circle without tracing")
+        for address in addresses:
+            self._ask(f"z1,{address:x},2")
+
+    def log(self, on: bool) -> None:
+        """Starts or stops telling each instruction."""
+        for words in (f"singlestep {'on' if on else 'off'}", _LOG if on else "log none"):
+            if self._ask(f"qRcmd,{words.encode().hex()}") != b"OK":
+                raise MeasurementFailed(f"QEMU's monitor does not understand {words!r}; a version from 5.0 to 8.1 does")
+
+    def logged(self) -> bytes:
+        """What was told since the last time."""
+        while self._listen(0):
+            pass
+        taken = bytes(self._heard[self._log])
+        self._heard[self._log].clear()
+        return taken
+
+    def finish(self) -> bytes:
+        """Runs to the `end` record and returns the console."""
+        self._send("c")
+        console = self._heard[self._console]
+        while (at := console.find(_END)) < 0 or console.find(b"\n", at) < 0:
+            self._listen()
+        return bytes(console)
+
+    def _ask(self, words: str) -> bytes:
+        """Sends one packet and returns the answer's body."""
+        self._send(words)
+        heard = self._heard[self._stub.fileno()]
+        while (end := heard.find(b"#")) < 0 or len(heard) < end + 3:
+            self._listen()
+        body = bytes(heard[heard.find(b"$") + 1 : end])
+        del heard[: end + 3]
+        self._stub.sendall(b"+")
+        return body
+
+    def _send(self, words: str) -> None:
+        self._stub.sendall(f"${words}#{sum(words.encode()) % 256:02x}".encode())
+
+    def _listen(self, patience_s: float | None = None) -> bool:
+        """Takes what has come from anywhere; False where nothing has within `patience_s`, by default the bound."""
+        left_s = max(self._deadline_s - time.monotonic(), 0)
+        ready, _, _ = select.select(list(self._heard), [], [], left_s if patience_s is None else patience_s)
+        if not ready and patience_s is None:
+            raise MeasurementFailed("the traced machine did not come to its test in time; allow more by --watchdog")
+        for file in ready:
+            data = os.read(file, _CHUNK_BYTES)
+            if not data:
+                raise MeasurementFailed("QEMU ended while it was traced; run the circle without tracing")
+            self._heard[file] += data
+            if len(self._heard[file]) > HEARD_MAX_BYTES:
+                raise MeasurementFailed(f"a window's log exceeds {HEARD_MAX_BYTES >> 20} MiB; trace fewer turns")
+        return bool(ready)

@@ -64,6 +64,7 @@ say "installing Python packages into .venv"
 # The machines that the tests boot: an emulator, and a compiler for what it runs. And a browser, to look at reports.
 if [ "$1" = setup-all ]; then
     command -v qemu-system-riscv64 >/dev/null || install_packages qemu-system-misc
+    command -v qemu-system-x86_64 >/dev/null || install_packages qemu-system-x86
     command -v riscv64-unknown-elf-gcc >/dev/null || install_packages gcc-riscv64-unknown-elf
     command -v chromium >/dev/null || command -v google-chrome >/dev/null || install_packages chromium fonts-dejavu-core
 fi

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 import subprocess
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,9 +52,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a display may show; called between visits, or steps of a build, only."""
+    """What a display may show, called between visits, or steps of a build, only; and the wish to end, for targets that
+    run in threads."""
 
     visits: Callable[[int, int, str], None] = lambda *_: None  # visits done, of how many, the next one's name
+    stop: threading.Event = field(default_factory=threading.Event)
 
 
 SILENT = Progress()

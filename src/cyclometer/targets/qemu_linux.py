@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -38,7 +38,7 @@ MEMORY_MIB = 256
 COMMAND_LINE = "panic=-1 nokaslr norandmaps"
 _PROOF_RUN = 0
 _PROOF_FLOW = Flow(initial=4, delta=0, groups=1, tests=3)
-_GROUPS, _TESTS, _PASSES = 3, 10, 12
+_GROUPS, _TESTS, _PASSES = 3, 15, 30
 _LARGEST_TEST = 400_000  # instructions: a tenth of what passes between two timer ticks at 250 Hz
 _TURNS_MAX = 128
 _VISIT_S = 5  # of the guest's time, which is so many thousand million instructions
@@ -128,8 +128,12 @@ class _Measurement:
             raise _failure(self.guest, proven.ended)
         plans = {run: self._plan(run, _turn_costs(proven.records)) for run in range(1, self.runs + 1)}
         with ThreadPoolExecutor(max_workers=self.runs) as pool:
-            timed = list(pool.map(lambda run: self._boot(run, plans[run]), plans))
-        return self._bundle(hello, [proven, *timed], plans)
+            boots = [pool.submit(self._boot, run, visits) for run, visits in plans.items()]
+            try:
+                wait(boots)
+            except KeyboardInterrupt:
+                self.progress.stop.set()
+        return self._bundle(hello, [proven, *(boot.result() for boot in boots)], plans)
 
     def _plan(self, run: int, costs: Mapping[str, float]) -> list[Visit]:
         """Every circle once, sized so that most tests meet no timer tick, in an order of the run's own."""
@@ -149,7 +153,7 @@ class _Measurement:
         with _cores, tempfile.NamedTemporaryFile(prefix="cyclometer-", suffix=".cpio") as archive:
             archive.write(initramfs.archive(self.guest.program.read_bytes(), files))
             archive.flush()
-            ended = read_console(self.guest.command(Path(archive.name)), self.bound_s)
+            ended = read_console(self.guest.command(Path(archive.name)), self.bound_s, self.progress.stop)
         self.progress.visits(next(self._done), self.runs + 1, f"{self.guest.kernel.name}: run {run}")
         self.consoles[f"run-{run}"] = ended.console
         return _Boot(run, ended)
@@ -165,12 +169,13 @@ class _Measurement:
             if not boot.decoder.ended:
                 what = f"the kernel {_reason(guest, boot.ended)}; its records until then are kept"
                 assembler.problems.append(Problem(what, f"run {boot.run}", "failed"))
-        if not assembler.values():
+        if not assembler.values() and not self.progress.stop.is_set():
             reasons = [f"{p.where}: {p.what}" for p in assembler.problems]
             raise NothingMeasured(f"{guest.kernel.name}: nothing was measured ({(reasons or ['see the console'])[0]})")
         order = [{"run": run, "circle": v.key, "method": v.method} for run, visits in plans.items() for v in visits]
         assembler.plan |= {"settings": {"seed": self.seed, "runs": self.runs}, "order": order}
-        return Measured(assembler.bundle(), dict(sorted(self.consoles.items())))
+        consoles = dict(sorted(self.consoles.items()))
+        return Measured(assembler.bundle(), consoles, self.progress.stop.is_set())
 
 
 class _Boot:

@@ -14,7 +14,7 @@ from cyclometer.explain.evidence import FLOOR_KEYS, ROLES, Evidence
 from cyclometer.record.schema import Flow
 from cyclometer.targets.common import Request
 
-FLOW = Flow(initial=8, delta=8, groups=2, tests=1)  # two sizes, for the slope; few turns, for each is written down
+FLOW = Flow(initial=4, delta=4, groups=2, tests=1)  # two sizes, for the slope; few turns, for each is written down
 _FILE_MAX_BYTES = 64 << 20
 
 
@@ -25,7 +25,7 @@ def trace(target: Any, request: Request, keys: Sequence[str]) -> dict[str, dict[
     """
     if not hasattr(target, "trace"):
         raise NotComparable(f"target {target.name} cannot tell what it executed; take one that emulates, as qemu-virt")
-    flow = request.flow or FLOW
+    flow = request.flow or getattr(target, "trace_flow", FLOW)
     requests = {
         "steady": replace(request, only=_with_floor(request.only), flow=flow, method=None),
         "cold": replace(request, flow=flow, method="passes"),

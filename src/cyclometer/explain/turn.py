@@ -88,12 +88,13 @@ def _heads(window: Steps, begin: int, end: int, turns: int) -> tuple[_Indices, i
 
 
 def _steady(window: Steps, heads: _Indices, each: int, latency: Fraction) -> Turn:
-    """The fewest last rounds of the loop that are as long as the latency; all of them where none are."""
+    """The fewest last rounds of the loop that are as long as the latency; where none are, the later half of all."""
     clock = window["clock"][heads].astype(np.int64)
     for rounds in range(1, len(heads)):
         if int(clock[-1] - clock[-1 - rounds]) == latency * rounds * each:
             return _between(window, int(heads[-1 - rounds]), int(heads[-1]), rounds * each, True)
-    return _between(window, int(heads[0]), int(heads[-1]), (len(heads) - 1) * each, False)
+    half = len(heads) // 2
+    return _between(window, int(heads[-1 - half]), int(heads[-1]), half * each, False)
 
 
 def _between(window: Steps, begin: int, end: int, turns: int, steady: bool) -> Turn:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -102,10 +103,8 @@ def test_no_steps_are_no_windows() -> None:
 def test_no_bytes_crash_the_reader(data: bytes) -> None:
     whole = trace.encode(steps(1))
     for hostile in (data, whole[:16] + data, whole + data, whole[:100] + data + whole[100 + len(data) :]):
-        try:
+        with suppress(BadFile):
             trace.windows(trace.decode(hostile, "x"), "x")
-        except BadFile as error:
-            assert str(error)
 
 
 def test_instructions_are_known_by_their_bits() -> None:

@@ -37,8 +37,23 @@
 #define BOARD_CLOCK_UNIT "instructions"
 #define BOARD_CLOCK_NAME "instret"
 #define BOARD_CLOCK_HZ 1000000000
+#elif defined(BOARD_ROCKET)
+#define BOARD_NAME "rocket"
+#define BOOT_HART 0
+#define UART_BASE 0x10001000
+#define UART_IS_16550 1
+#define BOARD_HAS_TIME_CSR 0
+#define FINISHER_BASE 0x10002000
+#define BOARD_CLOCK_UNIT "cycles"
+#define BOARD_CLOCK_NAME "cycle"
+#define BOARD_CLOCK_HZ 0 // a simulated core has no rate; its mtime counts once in 100 cycles
+#define BOARD_SAMPLES_MAX 128 // every space has its own buffer, and clearing pages takes simulated cycles
 #else
-#error "no such board: pass board=virt or board=sifive_u to make"
+#error "no such board: pass board=virt, board=sifive_u or board=rocket to make"
+#endif
+
+#ifndef BOARD_SAMPLES_MAX
+#define BOARD_SAMPLES_MAX 1024 // tests of a group, passes of a circle
 #endif
 
 // Virtual addresses. The kernel is mapped at its physical addresses, devices DEVICE_OFFSET above theirs.

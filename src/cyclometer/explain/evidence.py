@@ -84,7 +84,7 @@ def gather(target: str, traced: Traced, keys: Sequence[str], role: str) -> dict[
         latency = turn_latency(traced.records, key) if tests[key].turns > 1 else None
         steps = traced.windows[key]
         facts = Facts(
-            target, hello.configuration, hello.clock, contracts[key], role, tests[key],
+            target, {**hello.configuration, **traced.settings}, hello.clock, contracts[key], role, tests[key],
             _pair(Fraction(tests[key].value) if latency is None else latency), others, _located(steps, traced.places),
         )  # fmt: skip
         found[key] = Evidence(facts, steps, traced.places)

@@ -31,20 +31,25 @@ class Request:
     flow: Flow | None = None
     image: Path | None = None
     machine: str | None = None
+    memory_latency: int | None = None  # cycles
+    memory_jitter: int | None = None  # seed
 
     def refuse(self, target: str, *names: str) -> None:
         """UsageError for the first of these options that was given to a target that cannot heed it."""
         for name in names:
-            if getattr(self, name):
+            if getattr(self, name) not in (None, False):
                 option = name.removesuffix("_s").replace("_", "-")
                 raise UsageError(f"target {target} has no use for --{option}; leave it out")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a display may show; called between visits only."""
+    """What a display may show; called between visits, or steps of a build, only."""
 
     visits: Callable[[int, int, str], None] = lambda *_: None  # visits done, of how many, the next one's name
+
+
+SILENT = Progress()
 
 
 @dataclass
@@ -58,8 +63,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class Traced:
-    """One boot whose machine wrote down what it executed: its records, and the window of each circle's telling test."""
+    """Boots whose machine wrote down what it executed: their records, and the window of each circle's telling test."""
 
     records: Sequence[Record]
     windows: Mapping[str, Steps]  # by key; see record.trace.telling
     places: Places
+    settings: Mapping[str, str] = field(default_factory=dict)  # of the machine, beside the image's configuration

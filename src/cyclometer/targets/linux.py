@@ -17,7 +17,7 @@ from cyclometer.doctor.observe import observe
 from cyclometer.errors import UsageError
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build, harness, plan
-from cyclometer.targets.common import Measured, Progress, Request
+from cyclometer.targets.common import SILENT, Measured, Progress, Request
 from cyclometer.targets.visits import Measurement, Settings
 
 _QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
@@ -29,8 +29,9 @@ class LinuxTarget:
     name = "linux"
     description = "the Linux this command runs on, by its own clock"
 
-    def build(self) -> list[Path]:
+    def build(self, progress: Progress = SILENT) -> list[Path]:
         """Compiles the harness if needed; the files made."""
+        progress.visits(0, 1, "the harness")
         return [build.harness()]
 
     def missing(self) -> str:

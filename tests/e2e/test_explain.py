@@ -58,7 +58,7 @@ def check(one: Evidence) -> Explanation:
         assert sum(part.total for part in getattr(e, view)) == e.turn.length, (key, view)
     assert sum(share.total for share in e.floor) in (0, e.length), key
     if key != UNSTEADY:
-        assert (e.length, e.turn.steady, e.in_sequence) == (one.latency, True, True), key
+        assert (e.length, e.turn.exact, e.in_sequence) == (one.latency, True, True), key
     if one.facts.contract.interval.kind == "round_trip" and not key.startswith(("hardware.", UNSTEADY)):
         _check_counts(e, one, one.facts.contract.expect)
     return e

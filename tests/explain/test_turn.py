@@ -44,8 +44,14 @@ def test_turns_that_alternate_are_explained_together() -> None:
 
 def test_turns_that_never_settle_say_so() -> None:
     found = turn.find(machine.evidence([9, 1, 8, 2, 7, 3], Fraction(1)))
-    assert (found.turns, found.steady) == (3, False)
-    assert found.length == 3 * machine.LENGTH + 8 + 2 + 7  # up to the last head: the sixth turn's own cost comes after
+    assert (found.turns, found.exact, found.steady) == (2, False, False)
+    assert found.length == 2 * machine.LENGTH + 2 + 7  # up to the last head: the sixth turn's own cost comes after
+
+
+def test_turns_that_repeat_are_steady_although_the_fixed_costs_of_two_sizes_differ() -> None:
+    found = turn.find(machine.evidence([90, 3, 5, 3, 5, 3, 5, 3, 5, 3], Fraction(1)))
+    assert (found.turns, found.exact, found.steady) == (2, False, True)
+    assert found.length == 2 * machine.LENGTH + 8
 
 
 @pytest.mark.parametrize("unrolled", [2, 16])

@@ -182,7 +182,7 @@ def _boot_all(
     done = count(1)
 
     def boot(arguments: Mapping[str, str], own: Sequence[str]) -> Ended:
-        ended = _boot([*command, *own], image, arguments, bound_s)
+        ended = _boot([*command, *own], image, arguments, bound_s, to_exit=bool(own))
         progress.visits(next(done), len(boots), arguments["only"])
         return ended
 
@@ -191,6 +191,8 @@ def _boot_all(
         return list(pool.map(boot, boots, options or [()] * len(boots)))
 
 
-def _boot(command: Sequence[str], image: Path, arguments: Mapping[str, str], bound_s: float = BOOT_S) -> Ended:
+def _boot(
+    command: Sequence[str], image: Path, arguments: Mapping[str, str], bound_s: float = BOOT_S, to_exit: bool = False
+) -> Ended:
     """One boot; ends with the image's `end` record, its finisher, or the bound."""
-    return read_console([*command, "--append", kernel.words(arguments), str(image)], bound_s)
+    return read_console([*command, "--append", kernel.words(arguments), str(image)], bound_s, to_exit)

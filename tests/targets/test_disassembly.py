@@ -20,7 +20,7 @@ kernel.elf:     file format elf64-littleriscv
 sys_poke():
 /src/kernel/poke.c:12 (discriminator 3)
     80200000:\t8082                \tret
-/src/kernel/timeout.h:20
+/src/kernel/circles/../timeout.h:20
     80200002:\tc0102573          \trdtime\ta0
 0000000080200006 <poke>:
     80200006:\tff010113          \tadd\tsp,sp,-16 # 10 <x>

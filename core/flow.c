@@ -35,6 +35,10 @@ static void settle(const struct cyc_circle *circle)
 static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint64_t turns, struct cyc_sample *sample)
 {
     int64_t before[CYC_COUNTERS_MAX];
+    if (rig->rest != NULL) {
+        rig->rest(rig->host);
+        settle(circle);
+    }
     rig->count(rig->host, before);
     uint64_t begin;
     if (circle->pass != NULL) {

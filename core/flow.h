@@ -26,6 +26,7 @@ struct cyc_rig {
     // Reads every counter, in the order of `counters`. Called outside the interval,
     // before and after each test; the same code each time.
     void (*count)(void *host, int64_t *counts);
+    void (*rest)(void *host);  // lets the machine do before each test what it put off; NULL where that is not wanted
     void (*evict)(void *host); // empties caches and TLB before a cold pass; NULL where it cannot
     void *host;
     struct cyc_writer *writer;

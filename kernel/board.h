@@ -57,20 +57,22 @@
 #endif
 
 // Virtual addresses. The kernel is mapped at its physical addresses, devices DEVICE_OFFSET above theirs.
-//   0x0001_0000            user image: code, constants, data
-//   0x2000_0000            user stacks, one slot a thread, guard page below each
-//   0x2800_0000            message buffers, one page a thread
-//   0x3000_0000            the stage: the page that all threads of a circle share
-//   0x3800_0000            pages shared with user-level schedulers, one a level
+//   0x0801_0000            user image: code, constants, data
+//   0x080a_0000            the stage: the page that all threads of a circle share
+//   0x080b_0000            pages shared with user-level schedulers, one a level
+//   0x080c_0000            message buffers, one page a thread
+//   0x0810_0000            user stacks, one slot a thread, guard page below each
 //   0x4000_0000            end of user addresses; devices from here
 //   0x8000_0000            RAM, identity
 //   0x1_0000_0000          kernel stacks, one slot a thread, the lower half unmapped
-#define USER_BASE 0x10000
-#define USER_STACKS 0x20000000
+// All that a program has lies in one 2 MiB: after a flush of the TLB the second walk in a space finds the first two
+// tables remembered. Not in the first 2 MiB: the three tables' entries would compete for the same cache set.
+#define USER_BASE 0x08010000
+#define USER_STAGE 0x080a0000
+#define USER_SCHEDULERS 0x080b0000
+#define USER_BUFFERS 0x080c0000
+#define USER_STACKS 0x08100000
 #define USER_STACK_SLOT 0x4000 // one guard page, then 12 KiB of stack
-#define USER_BUFFERS 0x28000000
-#define USER_STAGE 0x30000000
-#define USER_SCHEDULERS 0x38000000
 #define USER_TOP 0x40000000
 #define DEVICE_OFFSET 0x40000000
 #define KERNEL_STACKS 0x100000000
@@ -80,5 +82,7 @@
 #define KERNEL_STACK_SLOT (2 << KERNEL_STACK_BIT)
 
 #define PAGE_BYTES 4096
+#define CACHE_LINE_BYTES 64
+#define MEGAPAGE_BYTES 0x200000
 
 #endif

@@ -10,14 +10,14 @@
 #include "riscv.h"
 #include "text.h"
 
-#define MEGAPAGE_BYTES (512UL * PAGE_BYTES)
-#define GIGAPAGE_BYTES (512UL * MEGAPAGE_BYTES)
 #define KERNEL_PAGE (PTE_VALID | PTE_GLOBAL | PTE_ACCESSED | PTE_DIRTY)
 #define USER_PAGE (PTE_VALID | PTE_USER | PTE_ACCESSED | PTE_DIRTY)
 
 extern char rodata_start[], data_start[], kernel_end[]; // image.ld
 
 static uint64_t kernel_root[512] __attribute__((aligned(PAGE_BYTES)));
+// Not in pages of their own: the beginnings of pages are one cache set, which page tables need.
+static struct space spaces[SPACES_MAX];
 struct space *space_loaded HOT;
 
 static uint64_t *table_of(uint64_t pte)
@@ -198,15 +198,22 @@ static int64_t map_image(struct space *space)
     return failed;
 }
 
+static struct space *free_space(void)
+{
+    for (struct space *s = spaces; s < spaces + SPACES_MAX; s++)
+        if (s->object.type == OBJECT_none)
+            return s;
+    return NULL;
+}
+
 struct space *space_create(void *stage)
 {
-    struct space *space = page_take();
-    uint64_t *root = page_take();
-    if (space == NULL || root == NULL)
+    struct space *space = free_space();
+    uint64_t *root = space != NULL ? page_take() : NULL;
+    if (root == NULL)
         return NULL;
-    _Static_assert(sizeof *space <= PAGE_BYTES, "a space lives in one page");
     memcpy(root, kernel_root, PAGE_BYTES);
-    space->object.type = OBJECT_space;
+    *space = (struct space){.object.type = OBJECT_space};
     object_enlist(&space->object);
     space->root = root;
     // With asid=on replaced at the first load: generation 0 is never current.
@@ -243,7 +250,7 @@ void space_destroy(struct space *space)
     if ((space->root[0] & PTE_VALID) != 0)
         free_table(table_of(space->root[0]), 1);
     page_give(space->root);
-    page_give(space);
+    space->object.type = OBJECT_none;
 }
 
 uint64_t space_stack(struct space *space, unsigned index)

@@ -21,6 +21,8 @@
 #define PTE_DIRTY 128
 #define PTE_OWNED 256 // software: the page is given back with the space
 
+#define SPACES_MAX 16
+
 struct scheduler_page;
 
 // One process: user programs that share memory and handles.
@@ -39,7 +41,8 @@ void spaces_start(uint64_t ram_end);
 uint64_t kernel_stack(unsigned index);
 
 #if CONFIG_USERSPACE
-// A process with the user image and `stage`, a page it shares, at USER_STAGE. NULL where memory is out.
+// A process with the user image and `stage`, a page it shares, at USER_STAGE. NULL where memory is out, or
+// there are SPACES_MAX.
 struct space *space_create(void *stage);
 void space_destroy(struct space *space); // its threads must be gone
 // The user stack of slot `index`; returns its top, or 0 where memory is out.

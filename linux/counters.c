@@ -48,6 +48,7 @@ static const char *const interrupt_events[TRACE_INTERRUPTS] = {
 static int interrupt_ids[TRACE_INTERRUPTS];
 static int enter_id, wakeup_id, tlb_id;
 static int proving;
+enum { TRIES = 8 }; // on a CPU so busy that none of them is whole, tests are disturbed anyway
 static int common; // counters before this one watch the CPU and serve every visit
 
 static int event_id(const char *root, const char *event)
@@ -200,6 +201,28 @@ static int64_t read_steal(const struct counter *counter)
     return field != NULL ? atoll(field) * (1000000000LL / sysconf(_SC_CLK_TCK)) : 0;
 }
 
+// The totals of a machine of one CPU: "intr N ..." and "ctxt N" of /proc/stat, for the two counters after it.
+static int64_t stat_interrupts, stat_switches;
+
+static int64_t read_stat_interrupts(const struct counter *counter)
+{
+    static char text[16384]; // `intr` goes on with a number per interrupt, and `ctxt` follows
+    ssize_t got = pread(counter->fds[0], text, sizeof text - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    const char *interrupts = strstr(text, "\nintr "), *switches = strstr(text, "\nctxt ");
+    if (interrupts == NULL || switches == NULL)
+        circle_fail("reading /proc/stat");
+    stat_interrupts = atoll(interrupts + 6);
+    stat_switches = atoll(switches + 6);
+    return stat_interrupts;
+}
+
+static int64_t read_stat_switches(const struct counter *counter)
+{
+    (void)counter;
+    return stat_switches;
+}
+
 // The governor's current choice; where the machine tells it, a change within a test shows.
 static int64_t read_frequency(const struct counter *counter)
 {
@@ -292,6 +315,23 @@ static void add_steal(void)
     }
 }
 
+static void add_stat(void)
+{
+    int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    add("interrupts", read_stat_interrupts)->fds[0] = fd;
+    add("cpu_switches", read_stat_switches);
+}
+
+static void add_machine(void)
+{
+    add_steal();
+    add_frequency();
+    add_interrupts();
+    add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
+}
+
 static int64_t read_entries(const struct counter *counter)
 {
     return read_events(counter) - own_entries * readings;
@@ -328,20 +368,20 @@ static void add_proof(void)
         open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, 0, -1);
 }
 
-void counters_prepare(int cpu, int proof)
+void counters_prepare(const struct options *options)
 {
-    visit_cpu = cpu;
-    proving = proof;
+    visit_cpu = options->cpu;
+    proving = options->proof;
     read_ids("/sys/kernel/tracing");
     if (wakeup_id == 0)
         read_ids("/sys/kernel/debug/tracing");
     if (wakeup_id == 0)
         read_ids_from_private_mount();
-    add_steal();
-    add_frequency();
-    add_interrupts();
-    add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
-    if (proof)
+    if (options_exact(options))
+        add_stat();
+    else
+        add_machine();
+    if (proving)
         add_proof();
     common = used;
 }
@@ -381,10 +421,23 @@ const char *const *counters_names(void)
     return names;
 }
 
+static int64_t preemptions(void)
+{
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nivcsw;
+}
+
+// A reading within which the thread lost the CPU is not of one moment: it is taken again, for some counters would
+// know of that switch and others not.
 void counters_read(void *host, int64_t *counts)
 {
+    int64_t began;
+    int tries = TRIES;
     (void)host;
-    for (int i = 0; i < used; i++)
-        counts[i] = counters[i].read(&counters[i]);
-    readings++;
+    do {
+        began = preemptions();
+        for (int i = 0; i < used; i++)
+            counts[i] = counters[i].read(&counters[i]);
+        readings++;
+    } while (preemptions() != began && --tries > 0);
 }

@@ -8,13 +8,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "host.h"
+
 #define PARTICIPANTS_MAX 8
 
 // Opens what watches the whole CPU, once a run: opening and closing a tracepoint makes the kernel
-// wait for every CPU. `proof` adds the expensive counters (system calls, wake-ups, address-space
+// wait for every CPU. A proof adds the expensive counters (system calls, wake-ups, address-space
 // switches), which slow the machine down while they are open. Without tracefs or the
 // right to watch a CPU, the counters that need them are absent from the records.
-void counters_prepare(int cpu, int proof);
+// On an exact clock the kernel's own totals are read instead, so that no event of ours is part of what is counted.
+void counters_prepare(const struct options *options);
 // Adds the participants of a visit, the client first, in the visit's own process.
 void counters_open(const pid_t *threads, int count);
 // Names in the order of counters_read; ends with NULL. Valid after counters_open.

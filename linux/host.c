@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "host.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #define NS_PER_S 1000000000LL
+#define REST_US 5000 // a timer tick or more; an emulator whose clock skips idle time passes it quickly
+#define STAGGER_US 647 // so that what the kernel does every millisecond or tick does not fall into every test
 
 static uint64_t native_begin(void)
 {
@@ -70,10 +73,42 @@ static const char *choose_cycles(struct cyc_clock *clock, int cpu)
     return NULL;
 }
 
+int options_exact(const struct options *options)
+{
+    return strcmp(options->clock, "icount") == 0;
+}
+
+// Native clock units of a loop of so many turns; the least of some, for a timer tick may fall into one.
+static int64_t loop_units(uint64_t turns)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        uint64_t begin = cyc_native_begin();
+        cyc_empty_turns(NULL, turns);
+        int64_t units = (int64_t)(cyc_native_end() - begin);
+        least = units < least ? units : least;
+    }
+    return least;
+}
+
+// An emulator that counts instructions advances the native clock by one for each: then every turn of the empty
+// loop adds its two instructions, however many turns there are. No clock of time does that.
+static const char *choose_icount(struct cyc_clock *clock)
+{
+    for (uint64_t turns = 100; turns <= 100000; turns *= 10)
+        if (loop_units(2 * turns) - loop_units(turns) != 2 * (int64_t)turns)
+            return "the clock of this machine does not count instructions; start the emulator with -icount shift=0";
+    *clock = (struct cyc_clock){.name = "icount", .unit = "instructions", .hz = NS_PER_S, .exact = 1,
+                                .begin = native_begin, .end = native_end};
+    return NULL;
+}
+
 const char *host_choose_clock(struct cyc_clock *clock, const struct options *options)
 {
     if (strcmp(options->clock, "cycles") == 0)
         return choose_cycles(clock, options->cpu);
+    if (options_exact(options))
+        return choose_icount(clock);
     *clock = (struct cyc_clock){.name = CYC_NATIVE_NAME, .unit = CYC_NATIVE_UNIT, .hz = native_hz(),
                                 .begin = native_begin, .end = native_end};
     return NULL;
@@ -121,6 +156,13 @@ void host_supervise(int cpu)
         sched_setaffinity(0, sizeof set, &set);
 }
 
+void host_rest(void *host)
+{
+    static unsigned rests;
+    (void)host;
+    usleep(REST_US + rests++ * STAGGER_US % REST_US);
+}
+
 // Twice the last-level cache where the C library knows it, at most 64 MiB.
 static size_t evict_bytes(void)
 {
@@ -156,6 +198,37 @@ void host_evict(void *host)
     munmap((void *)(uintptr_t)buffer, bytes);
 }
 
+// The first line of a file as a text member; none where the kernel does not tell.
+static void put_file(struct cyc_writer *w, const char *name, const char *path)
+{
+    char text[4096];
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    if (fgets(text, sizeof text, file) != NULL) {
+        text[strcspn(text, "\n")] = '\0';
+        cyc_record_text(w, name, text);
+    }
+    fclose(file);
+}
+
+// What decides how many instructions a kernel needs, told by itself, for a laboratory that cannot ask it.
+static void put_kernel(struct cyc_writer *w)
+{
+    const char *folder = "/sys/devices/system/cpu/vulnerabilities";
+    struct dirent **found;
+    put_file(w, "banner", "/proc/version");
+    put_file(w, "command_line", "/proc/cmdline");
+    int count = scandir(folder, &found, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        char name[80], path[160];
+        snprintf(name, sizeof name, "mitigation.%.60s", found[i]->d_name);
+        snprintf(path, sizeof path, "%s/%.60s", folder, found[i]->d_name);
+        if (found[i]->d_name[0] != '.')
+            put_file(w, name, path);
+    }
+}
+
 void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struct options *options)
 {
     struct utsname uts;
@@ -174,6 +247,8 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
     cyc_record_object_open(w, "build");
     cyc_record_text(w, "compiler", __VERSION__);
     cyc_record_text(w, "cpu", cpu);
+    if (options_exact(options))
+        put_kernel(w);
     cyc_record_object_close(w);
     cyc_record_int(w, "run", options->run);
     cyc_record_close(w);

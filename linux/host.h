@@ -13,8 +13,11 @@ struct options {
     int run;              // number of this run within the measurement
     int watchdog_s;       // a visit longer than this is ended
     int proof;            // the expensive counters are open: what is timed is not worth keeping
-    const char *clock;    // "native" or "cycles"
+    const char *clock;    // "native", "cycles" or "icount"
 };
+
+// Whether the run's clock counts instructions: the run is alone on its machine, and repeats to the digit.
+int options_exact(const struct options *options);
 
 // Each prepares the calling process and returns NULL, or a sentence that says what is missing.
 const char *host_choose_clock(struct cyc_clock *clock, const struct options *options);
@@ -29,6 +32,9 @@ int host_lock_memory(size_t stack_bytes);
 // Keeps the supervising process off the measured CPU where there is another. It is never a real-time
 // process: one that reaps a child while a preempted thread holds what the kernel needs would spin for ever.
 void host_supervise(int cpu);
+// Sleeps until the kernel has done what a real-time thread kept it from: a thread that waits for the CPU makes
+// every switch of the participants a little longer.
+void host_rest(void *host);
 // Makes the buffer that host_evict walks; once a run.
 void host_prepare_evict(void);
 // Reads a buffer larger than the last-level cache and the TLB's reach.

@@ -4,6 +4,7 @@
 //     visit KEY METHOD INITIAL DELTA GROUPS TESTS
 // and writes the record stream to standard output, each visit closed by the console line `done N`.
 // `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters.
+// As the first process of a kernel it takes both from files of its archive (init.h).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -16,36 +17,42 @@
 
 #include "counters.h"
 #include "host.h"
+#include "init.h"
 #include "visit.h"
 
 #define EXIT_USAGE 2
 #define EXIT_REFUSED 4
 #define EXIT_FAILED 5
 
-// Lines leave whole, so that a kill between two of them loses only what was not measured.
-static char line[1 << 17]; // small: every visit locks it in memory
-static size_t line_length;
+// Lines leave whole, so that a kill between two of them loses only what was not measured. Supervisor and visits
+// share them: as the kernel's first process the supervisor alone prints, between visits, for a circle may keep
+// the console's own thread from running.
+static struct {
+    size_t length;
+    char bytes[1 << 17]; // small: every visit locks it in memory
+} *lines;
+static int first_process;
 
-static void flush_line(void)
+static void flush_lines(void)
 {
-    for (size_t sent = 0; sent < line_length;) {
-        ssize_t wrote = write(STDOUT_FILENO, line + sent, line_length - sent);
+    for (size_t sent = 0; sent < lines->length;) {
+        ssize_t wrote = write(STDOUT_FILENO, lines->bytes + sent, lines->length - sent);
         if (wrote < 0 && errno != EINTR)
             exit(EXIT_FAILED); // the laboratory is gone
         sent += wrote > 0 ? (size_t)wrote : 0;
     }
-    line_length = 0;
+    lines->length = 0;
 }
 
 static void put_line(void *context, const char *bytes, size_t length)
 {
     (void)context;
-    if (line_length + length > sizeof line)
-        flush_line();
-    memcpy(line + line_length, bytes, length);
-    line_length += length;
-    if (bytes[length - 1] == '\n')
-        flush_line();
+    if (lines->length + length > sizeof lines->bytes)
+        flush_lines();
+    memcpy(lines->bytes + lines->length, bytes, length);
+    lines->length += length;
+    if (bytes[length - 1] == '\n' && !first_process)
+        flush_lines();
 }
 
 static const struct circle *find_circle(const char *key)
@@ -71,7 +78,7 @@ static _Noreturn void usage(const char *what)
 {
     fprintf(stderr,
             "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--cpu N] [--run N] [--watchdog SECONDS] "
-            "[--clock native|cycles]\n",
+            "[--clock native|cycles|icount]\n",
             what);
     exit(EXIT_USAGE);
 }
@@ -127,8 +134,8 @@ static int parse_options(struct options *options, int argc, char **argv)
             usage("unknown option");
         i++;
     }
-    if (strcmp(options->clock, "native") != 0 && strcmp(options->clock, "cycles") != 0)
-        usage("--clock is native or cycles");
+    if (strcmp(options->clock, "native") != 0 && strcmp(options->clock, "cycles") != 0 && !options_exact(options))
+        usage("--clock is native, cycles or icount");
     return list;
 }
 
@@ -147,8 +154,11 @@ static void run_plan(const struct cyc_clock *clock, const struct options *option
             cyc_record_failed(visit_writer(), key, "this harness has no such circle");
         else
             usage("a plan line is `visit KEY METHOD INITIAL DELTA GROUPS TESTS`");
+        flush_lines();
         printf("done %u\n", visit.number++);
         fflush(stdout);
+        if (first_process)
+            init_drain();
     }
 }
 
@@ -157,21 +167,27 @@ int main(int argc, char **argv)
     struct options options = {.cpu = last_cpu(), .watchdog_s = 10, .clock = "native"};
     struct cyc_writer writer = {.put = put_line};
     struct cyc_clock clock;
+    first_process = init_is_first();
+    if (first_process)
+        argc = init_prepare(&argv);
     int list = parse_options(&options, argc, argv);
     const char *missing = host_choose_clock(&clock, &options);
     if (missing != NULL)
         refuse(missing);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    lines = shared_alloc(sizeof *lines);
     visit_prepare(&writer);
     host_hello(visit_writer(), &clock, &options);
     if (list) {
         list_circles(visit_writer());
     } else {
         host_supervise(options.cpu);
-        host_prepare_evict();
-        counters_prepare(options.cpu, options.proof);
+        if (!options_exact(&options))
+            host_prepare_evict();
+        counters_prepare(&options);
         run_plan(&clock, &options);
     }
     cyc_record_end(visit_writer());
+    flush_lines();
     return 0;
 }

@@ -206,7 +206,8 @@ static void measure(void)
     struct cyc_circle circle = {&self->contract, self->turns, self->pass, (void *)(uintptr_t)self};
     struct cyc_rig rig = {.clock = *run_clock,
                           .origin = state->origin,
-                          .evict = host_evict,
+                          .rest = options_exact(run_options) ? host_rest : NULL,
+                          .evict = options_exact(run_options) ? NULL : host_evict, // no cache, nothing to empty
                           .count = counters_read,
                           .writer = &state->writer,
                           .samples = samples,

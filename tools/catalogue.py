@@ -34,18 +34,28 @@ def listed() -> dict[str, Any]:
 
 
 def render(listing: dict[str, Any]) -> str:
-    """The page: a section a target, a table an object, a line a circle."""
-    lines = [HEAD]
-    by_target = sorted(listing["circles"], key=lambda circle: (circle["target"], circle["key"]))
+    """The page: a section for all targets of the same circles, a table an object, a line a circle."""
     about = {target["name"]: target["description"] for target in listing["targets"]}
-    for target, circles in itertools.groupby(by_target, lambda circle: circle["target"]):
-        rows = list(circles)
-        lines += [f"## {target}: {about[target]}", "", f"{len(rows)} circles.", ""]
+    lines = [HEAD]
+    for targets, rows in _sections(listing["circles"]).values():
+        lines += [f"## {targets[0]}: {about[targets[0]]}", ""]
+        lines += [*(f"The same on {name}: {about[name]}.\n" for name in targets[1:]), f"{len(rows)} circles.", ""]
         for thing, same in itertools.groupby(rows, lambda circle: circle["key"].split(".")[0]):
             lines += [f"### {thing}", "", "| key | times | interval | expect | parameters |", "|---|---|---|---|---|"]
             lines += [_row(circle["key"], circle["contract"]) for circle in same]
             lines += [""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _sections(circles: list[dict[str, Any]]) -> dict[str, tuple[list[str], list[dict[str, Any]]]]:
+    """The targets of the same circles and these circles, by what the contracts say."""
+    found: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
+    by_target = sorted(circles, key=lambda circle: (circle["target"], circle["key"]))
+    for target, group in itertools.groupby(by_target, lambda circle: circle["target"]):
+        rows = list(group)
+        said = json.dumps([(row["key"], row["contract"]) for row in rows], sort_keys=True)
+        found.setdefault(said, ([], rows))[0].append(target)
+    return found
 
 
 def _row(key: str, contract: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import fnmatch
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -29,12 +30,12 @@ from pathlib import Path
 from types import ModuleType
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 EXPLAINED = ROOT / "tools" / "mutants.toml"
 ESTIMATORS = ("cyclometer/estimate/*.py", "cyclometer/compare/statistics.py")
-READERS = ("rows.py",)  # turns bundles into arrays for the estimators, and is tested with bundles
 TIMEOUT_S = 120
 WARM = ("numpy", "scipy.stats", "scipy.ndimage", "pytest", "hypothesis.strategies", "hypothesis.extra.numpy",
         "statsmodels.stats.api", "statsmodels.tsa.stattools")  # fmt: skip
@@ -88,11 +89,12 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     """Every mutant of a file, in the order of its source."""
     text = path.read_text()
     tree, lines = ast.parse(text), text.splitlines()
-    # A decorator (frozen dataclasses) guards against misuse; it computes nothing.
-    decorators = {id(n) for d in ast.walk(tree) for o in getattr(d, "decorator_list", []) for n in ast.walk(o)}
+    # A decorator (frozen dataclasses) and `strict` of a zip guard against misuse; they compute nothing.
+    guards = {id(n) for d in ast.walk(tree) for o in getattr(d, "decorator_list", []) for n in ast.walk(o)}
+    guards |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "strict"}
     seen: Counter[tuple[int, str]] = Counter()
     for index, node in enumerate(ast.walk(tree)):
-        if id(node) in decorators:
+        if id(node) in guards:
             continue
         for variant, change in enumerate(_changes(node)):
             number = getattr(node, "lineno", 0)
@@ -195,8 +197,10 @@ def run_tests(file: str) -> int:
     hypothesis.settings.load_profile("mutate")
     # hypothesis is loaded before pytest could rewrite it, which is the point here.
     warm = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+    # Only red or green is asked: what explains a failure, and other plugins, would cost more than the tests.
+    bare = ("--assert=plain", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
     tests = map(str, tests_of(ROOT / file) if file else {t: 0 for f in estimators() for t in tests_of(f)})
-    return int(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *warm, *tests]))
+    return int(pytest.main(["-x", "-q", "-m", "not slow", *bare, *warm, *tests]))
 
 
 def tests_of(source: Path) -> list[Path]:
@@ -208,7 +212,7 @@ def tests_of(source: Path) -> list[Path]:
 
 
 def estimators() -> list[Path]:
-    return sorted(file for pattern in ESTIMATORS for file in SOURCE.glob(pattern) if file.name not in READERS)
+    return sorted(file for pattern in ESTIMATORS for file in SOURCE.glob(pattern))
 
 
 def survivors(mutants: Sequence[Mutant], workers: int) -> list[Mutant]:
@@ -268,6 +272,7 @@ def main() -> int:
         return 0
     for module in WARM:
         importlib.import_module(module)
+    gc.freeze()  # no child looks through what the parent has loaded
     start(None)
     if os.wait()[1]:
         print("The tests are red before anything is changed; mend them first.", file=sys.stderr)

@@ -134,11 +134,13 @@ def test_bounds_of_a_verdict() -> None:
     """Touching the margin is not inside it; p of alpha is significant; a change of the margin is not beyond it."""
     for centre in (-0.5 * EDGE, 0.0, 0.5 * EDGE):
         assert statistics.decide(a_change(centre, EDGE - abs(centre)), (5, 5)).verdict == "undecided"
-    row = a_change(2 * EDGE, 1.5 * EDGE)
-    alpha = 1 - row.log_interval.level
-    assert statistics.decide(row, (5, 5), adjusted_p=alpha).verdict == "regressed"
-    assert statistics.decide(row, (5, 5), adjusted_p=alpha + 1e-9).verdict == "undecided"
-    assert statistics.decide(a_change(EDGE, 0.5 * EDGE), (5, 5)).verdict == "undecided"
+    for side, verdict in ((2 * EDGE, "regressed"), (-2 * EDGE, "improved")):
+        row = a_change(side, 1.5 * EDGE)
+        alpha = 1 - row.log_interval.level
+        assert statistics.decide(row, (5, 5), adjusted_p=alpha).verdict == verdict
+        assert statistics.decide(row, (5, 5), adjusted_p=alpha + 1e-9).verdict == "undecided"
+    for side in (-EDGE, EDGE):
+        assert statistics.decide(a_change(side, 0.5 * EDGE), (5, 5)).verdict == "undecided"
 
 
 def test_margin_is_declared() -> None:
@@ -227,9 +229,9 @@ def test_runs_needed_are_out_of_reach_at_the_very_edge() -> None:
 
 def test_last_reachable_number_of_runs() -> None:
     row = a_change(0.0, 0.3, df=8)
-    last = half_width(row, (5, 5), statistics.MOST_RUNS)
+    last = half_width(row, (5, 5), 1000)
     reachable = statistics.decide(row, (5, 5), margin=math.expm1(last * (1 + 1e-9)))
-    assert reachable.more_runs == statistics.MOST_RUNS
+    assert reachable.more_runs == 1000
     assert statistics.decide(row, (5, 5), margin=math.expm1(last * (1 - 1e-6))).more_runs is None
 
 
@@ -238,7 +240,7 @@ def needed_by_search(
 ) -> tuple[int, float] | None:
     """`plan` by trying one number of runs after another, with Welch's degrees written out."""
     edge, size = math.log1p(margin), abs(log_ratio)
-    for added in range(1, statistics.MOST_RUNS + 1):
+    for added in range(1, 1001):
         sizes = [count + added for count in runs]
         parts = [variance / count for variance, count in zip(variances, sizes, strict=True)]
         error = math.sqrt(sum(parts))
@@ -268,11 +270,11 @@ def test_a_plan_is_the_least_that_decides(
 
 def test_last_plan_in_reach() -> None:
     """A target just above the half-width of the last number of runs is reached with it, one just below is not."""
-    runs, spread = 1 + statistics.MOST_RUNS, 0.3
+    runs, spread = 1 + 1000, 0.3
     last = float(stats.t.ppf(0.975, 2 * runs - 2)) * spread * math.sqrt(2 / runs)
     reached = statistics.plan(0.0, (spread**2, spread**2), (1, 1), margin=math.expm1(last * (1 + 1e-9)))
     assert reached is not None
-    assert reached.more_runs == statistics.MOST_RUNS
+    assert reached.more_runs == 1000
     assert statistics.plan(0.0, (spread**2, spread**2), (1, 1), margin=math.expm1(last * (1 - 1e-6))) is None
 
 

@@ -46,6 +46,7 @@ def test_value_and_half_width(value: float, half_width: float, text: str) -> Non
     [
         (0.0421, 0.0005, "4.21 %"),
         (-0.30319, 0.0001, "-30.319 %"),
+        (0.04217, 0.005, "4.2 %"),
         (0.3, 0.04, "30 %"),
         (0.3, 0.00354, "30.00 %"),
         (1.0, 0.004, "100.0 %"),
@@ -53,10 +54,6 @@ def test_value_and_half_width(value: float, half_width: float, text: str) -> Non
 )
 def test_percent(fraction: float, half_width: float, text: str) -> None:
     assert digits.percent(fraction, half_width) == text
-
-
-def test_percent_defaults_to_a_tenth() -> None:
-    assert digits.percent(0.04217) == "4.2 %"
 
 
 @given(st.floats(-1e7, 1e7), st.floats(1e-3, 1e5))

@@ -25,6 +25,14 @@ def test_quantiles_minus_the_overhead() -> None:
     assert result.overhead.value == 20
 
 
+def test_the_median_alone_is_that_of_the_whole_estimate() -> None:
+    passes, overhead = np.arange(101.0, 161.0), direct.measure_overhead(EMPTY)
+    assert direct.median(passes) == direct.estimate(passes).median
+    assert direct.median(passes, overhead, 0.8) == direct.estimate(passes, overhead, 0.8).median
+    with pytest.raises(MeasurementFailed, match="not stable"):
+        direct.median(passes, direct.measure_overhead([10] * 8 + [90] * 8))
+
+
 def test_no_overhead_subtracts_nothing() -> None:
     result = direct.estimate([5.0, 6.0, 7.0])
     assert (result.minimum, result.median.value, result.maximum) == (5, 6, 7)

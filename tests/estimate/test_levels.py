@@ -104,6 +104,15 @@ def test_share_of_resamples_without_spread_that_is_borne(equal: int, runs: int, 
     assert same != resampled
 
 
+def test_a_quarter_of_what_the_level_leaves_out_is_still_borne() -> None:
+    """125 of the 4000 resamples have no spread: just a quarter of the eighth outside a level of 7/8."""
+    values = [1.0] + [2.0] * 10 + [3.0, 4.0]
+    drawn = np.array(values)[np.random.default_rng(1).integers(0, 13, (4000, 13))]
+    assert np.count_nonzero(np.ptp(drawn, axis=1) == 0) == 125
+    interval, mean = levels.combine(values, level=0.875).interval, float(np.mean(values))
+    assert interval.high - mean > 1.1 * (mean - interval.low)
+
+
 def test_few_resamples_without_spread_do_no_harm() -> None:
     """A share of 0.35 % of the resamples has no spread: less than a quarter of the 5 % outside the level."""
     interval = levels.combine([1.0] * 6 + [2.0] * 2 + [3.0] * 2).interval

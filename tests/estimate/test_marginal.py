@@ -234,6 +234,17 @@ def test_deviations_of_few_normal_values_are_made_unbiased(runs: int) -> None:
     assert raw * marginal.MAD_OF_FEW.get(runs, runs / (runs - 0.8)) == pytest.approx(1, abs=0.015)
 
 
+@pytest.mark.parametrize(
+    ("runs", "factor"), [(2, 1.196), (3, 1.495), (4, 1.363), (5, 1.206), (6, 1.2), (7, 1.14), (8, 1.129), (9, 1.107)]
+)
+def test_factors_of_few_runs_are_the_published_ones(runs: int, factor: float) -> None:
+    """Croux & Rousseeuw (1992), by number of runs; own slopes 0, 1, 2, ... have a known MAD."""
+    slopes = np.arange(runs, dtype=float)
+    fit = marginal.fit_runs([10, 20], np.stack([np.full(runs, 1000.0), 2000 + 10 * slopes], axis=1))
+    deviation = float(stats.median_abs_deviation(slopes))
+    assert fit.b_standard_error == pytest.approx(1.4826 * factor * deviation * math.sqrt(math.pi / 2 / runs))
+
+
 @pytest.mark.parametrize(("bend", "holds"), [(0.0, True), (0.1, False), (-0.1, False)])
 def test_a_bend_is_seen_with_its_sign(bend: float, holds: bool) -> None:
     sizes = [10, 20, 30, 40]
@@ -292,6 +303,23 @@ def test_rounding_is_no_bend_and_a_perfect_parabola_is_one() -> None:
     assert line.quadratic_p == pytest.approx(1.0, abs=1e-3)
     assert parabola.quadratic == pytest.approx(0.01)
     assert parabola.quadratic_p < 1e-9
+
+
+def test_a_term_is_held_against_its_own_rounding() -> None:
+    """1e-9 of what the coefficients sum up, 1000 + 2 * 1000 + 1000, is the least error of a second difference."""
+    term, p = marginal._tested(np.array([1.0, -2.0, 1.0]), np.array([1000.0, 1000.0, 1000.0 + 3e-6]), 0.0, 5)
+    assert term == pytest.approx(3e-6, rel=1e-6)
+    assert p == pytest.approx(2 * stats.t.sf(0.75, 5), rel=1e-6)
+    assert marginal._tested(np.ones(1), np.array([3.0]), 2.0, 5)[1] == pytest.approx(2 * stats.t.sf(1.5, 5))
+
+
+def test_a_bend_is_seen_as_well_far_from_zero() -> None:
+    """A million turns and a few more: N^2 would drown the bend, were sizes not taken from their middle."""
+    steps = np.array([0.0, 1, 2, 3])
+    groups = marginal.Groups(1e6 + steps, 1e3 + 5 * steps**2, np.ones(4), np.ones(4), np.full(4, 9.0))
+    curvature = marginal.fit_groups(groups).curvature
+    assert curvature is not None
+    assert curvature.quadratic == pytest.approx(5, rel=1e-7)
 
 
 def test_a_single_test_in_one_group_leaves_the_variances_unknown() -> None:

@@ -41,7 +41,7 @@ def test_position_is_unbiased() -> None:
 
 def test_equal_values_are_one_mode() -> None:
     (mode,) = modes.find(np.full(50, 42.0), 3)
-    assert mode.position == pytest.approx(42 * math.exp(modes.BANDWIDTH / modes.BINS / 2), rel=1e-12)
+    assert mode.position == pytest.approx(42 * math.exp(modes.BANDWIDTH / 4 / 2), rel=1e-12)
     assert mode.share == 1.0
 
 

@@ -63,11 +63,21 @@ def test_many_runs_approach_kalibera_and_jones() -> None:
 
 def test_no_plan_where_runs_alone_do_not_suffice() -> None:
     assert planner.for_half_width(BOARD, 1e-3) is None
-    edge = price(Spread(4.0, 0.0, 1, 1), planner.MOST_RUNS, 1).half_width
+    edge = price(Spread(4.0, 0.0, 1, 1), 2000, 1).half_width
     exact = planner.for_half_width(Spread(4.0, 1e-12, 1, 1), edge * 1.0001)
     assert exact is not None
-    assert exact.runs == planner.MOST_RUNS
+    assert exact.runs == 2000
     assert planner.for_half_width(Spread(4.0, 1e-12, 1, 1), edge * 0.9999) is None
+
+
+def test_runs_that_leave_the_tests_no_variance_are_no_plan() -> None:
+    """Three runs spread by just what the half-width allows: even endless tests would not do."""
+    t = float(stats.t.ppf(0.975, 2))
+    between = 3 * (1.0 / float(planner._critical(np.array([3.0]), 0.95)[0])) ** 2
+    assert between == pytest.approx(3 / t**2)
+    plan = planner.for_half_width(Spread(between, 1.0, 1000.0, 0.001), 1.0)
+    assert plan is not None
+    assert plan.runs == 4
 
 
 def test_exact_clock_takes_the_fewest_runs_of_one_test() -> None:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from cyclometer.estimate import regimes
+from cyclometer.estimate import modes, regimes
 from cyclometer.estimate.interval import FloatArray
 
 
@@ -138,13 +139,56 @@ def test_a_latency_that_is_not_positive_is_refused(bad: list[float]) -> None:
 def test_a_run_that_met_the_common_regime_is_judged_by_it_and_another_by_its_own() -> None:
     generator = np.random.default_rng(5)
     busy = 130.0 * generator.lognormal(0, 0.003, 200)
-    met = np.concatenate([busy[:190], 100.0 * generator.lognormal(0, 0.001, 4)])
+    met = np.concatenate([busy[:190], 100.0 * generator.lognormal(0, 0.001, 3)])
     others = 100.0 * generator.lognormal(0, 0.001, 400)
     common = regimes.quiet_core(np.sort(np.concatenate([busy, met, others])))
     assert common[0] < 100 < common[1] < 105
     assert abs(regimes.estimate(met, common=common).quiet.value - 100) < 0.5
     assert abs(regimes.quiet(met, common) - 100) < 0.5
     assert abs(regimes.estimate(busy, common=common).quiet.value - 130) < 0.5
+    assert abs(regimes.estimate(met[:-1], common=common).quiet.value - 130) < 0.5  # two tests are not a meeting
+
+
+def test_a_run_keeps_the_reach_of_the_common_core() -> None:
+    """A core of one percent either way of 1000 holds what lies 0.95 % off and not what lies 1.05 % off."""
+    off = [1000 * math.exp(at) for at in (-0.0105, -0.0095, 0.0095, 0.0105)]
+    common = (1000 * math.exp(-0.01), 1000 * math.exp(0.01))
+    both = regimes.estimate([1000.0] * 50 + off, common=common)
+    assert both.quiet.tests == 52
+
+
+def test_the_bounds_of_a_core_belong_to_it() -> None:
+    Y = np.sort([*np.full(200, 1000.0), 1001.0, 900.0, 1100.0])
+    low, high = regimes.quiet_core(Y)
+    assert 900 < low < 1000
+    assert 1001 < high < 1100
+    with_bounds = np.sort([*Y, low, high])
+    assert regimes.quiet_core(with_bounds) == (low, high)
+    assert regimes.estimate(with_bounds).quiet.tests == 203
+
+
+def test_reach_of_a_core_by_hand() -> None:
+    """Four times the median distance of the fast side, to which half of the tests in the mode's own bin belong."""
+    Y = np.sort(1000 * np.random.default_rng(9).lognormal(0, 0.01, 20_000))
+    (mode,) = modes.find(Y, regimes.VALLEY)
+    half_bin = 0.005 / 4 / 2
+    distance = np.log(Y / mode.position)
+    below, inside = np.count_nonzero(distance < -half_bin), np.count_nonzero(np.abs(distance) < half_bin)
+    assert inside > 100
+    reach = 4 * -distance[(below + inside // 2) // 2]
+    low, high = regimes.quiet_core(Y)
+    assert math.log(high / low) / 2 == pytest.approx(reach)
+
+
+def test_a_core_settles_in_eight_steps() -> None:
+    """Tests that grow denser upwards draw the core up at every step."""
+    Y = 1000 * np.exp(np.sqrt(np.linspace(0, 1, 4000)))
+    centre, reach = 1400.0, 0.05
+    for _ in range(8):
+        low, high = centre * math.exp(-reach), centre * math.exp(reach)
+        centre = stats.trim_mean(Y[(low <= Y) & (high >= Y)], 0.25)
+    low, high = regimes._settled(Y, 1400.0, reach)
+    assert math.sqrt(low * high) == pytest.approx(centre, rel=1e-12)
 
 
 def test_the_common_regime_does_not_pull_runs_together() -> None:

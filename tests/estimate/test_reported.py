@@ -8,27 +8,14 @@ import math
 import pytest
 from scipy import stats
 
-from cyclometer.bundle.model import (
-    SCHEMA,
-    Bundle,
-    Clock,
-    Contract,
-    Flow,
-    Identity,
-    Row,
-    Summary,
-    no_samples,
-)  # fmt: skip
+from cyclometer.bundle.model import Flow, Summary
 from cyclometer.estimate import reported
-from cyclometer.estimate.rows import Estimate, estimates
-
-CYCLES = Clock("cycle counter", "cycles")
 
 
 def test_a_summary_has_students_interval() -> None:
     ((run, figure),) = reported.estimate([Summary(0, mean=518.94, sd=9.35, n=16)], None).runs
     low, high = stats.t.interval(0.95, 15, 518.94, 9.35 / 4)
-    assert (run, figure.value, figure.tests) == (0, 518.94, 16)
+    assert (run, figure.value, figure.tests, figure.share) == (0, 518.94, 16, 1.0)
     assert (figure.interval.low, figure.interval.high) == pytest.approx((low, high))
 
 
@@ -36,6 +23,7 @@ def test_a_summary_has_students_interval() -> None:
 def test_without_spread_or_number_the_interval_is_open(known: dict[str, float]) -> None:
     found = reported.estimate([Summary(0, mean=518.94, **known)], None)  # type: ignore[arg-type]
     assert math.isinf(found.runs[0][1].interval.half_width)
+    assert found.runs[0][1].tests == known.get("n", 0)
     assert found.assumption == ""
 
 
@@ -54,7 +42,7 @@ def test_a_median_stands_in_for_a_mean_and_has_no_interval() -> None:
 def test_visits_of_a_run_are_averaged_and_show_its_spread() -> None:
     visits = [Summary(0, visit=i, mean=mean, sd=0.1, n=100) for i, mean in enumerate((100.0, 104.0, 102.0))]
     ((_, figure),) = reported.estimate(visits, None).runs
-    assert (figure.value, figure.tests) == (102.0, 300)
+    assert (figure.value, figure.tests, figure.share) == (102.0, 300, 1.0)
     assert figure.interval.half_width == pytest.approx(stats.t.ppf(0.975, 2) * 2 / 3**0.5)
 
 
@@ -63,6 +51,8 @@ def test_a_figure_of_a_group_is_of_its_whole_test() -> None:
     figure = reported.estimate([Summary(0, group=2, mean=3400.0, sd=34.0, n=30)], flow).runs[0][1]
     assert figure.value == 100.0
     assert figure.interval.half_width == pytest.approx(stats.t.ppf(0.975, 29) / 30**0.5)
+    assert reported.estimate([Summary(0, group=0, mean=3000.0)], flow).runs[0][1].value == 100.0
+    assert reported.estimate([Summary(0, mean=3000.0)], flow).runs[0][1].value == 3000.0
 
 
 def test_a_figure_over_all_runs_counts_only_alone() -> None:
@@ -77,37 +67,3 @@ def test_what_the_tool_calls_failed_is_failed() -> None:
     found = reported.estimate([good, Summary(0, run=1, status="inconclusive", note="too noisy")], None)
     assert found.failed == "the tool reports it as inconclusive in 1 of 2 figures: too noisy"
     assert reported.estimate([good], None).failed == ""
-
-
-def of(rows: list[Row], *summaries: Summary) -> list[Estimate]:
-    return estimates(Bundle(Identity(SCHEMA, "2026-11-01T00:00:00+00:00", "", tuple(rows), summaries), no_samples()))
-
-
-def test_runs_of_printed_means_give_an_interval_between_runs() -> None:
-    (e,) = of(
-        [Row(Contract("a"), CYCLES, "reported")], *(Summary(0, run=r, mean=m) for r, m in enumerate((9.0, 10, 11)))
-    )
-    assert e.valid
-    assert e.quiet is not None
-    assert e.quiet == e.typical
-    assert (e.quiet.value, e.quiet.scope, len(e.runs)) == (10.0, "between runs", 3)
-    assert e.quiet.interval.half_width == pytest.approx(4.302652730 / 3**0.5)
-
-
-def test_a_failed_row_is_a_row() -> None:
-    (e,) = of([Row(Contract("a"), CYCLES, "reported")], Summary(0, status="failed", note="FAILED"))
-    assert (e.valid, e.failed, e.quiet, e.reason) == (False, True, None, "the tool reports it as failed: FAILED")
-
-
-def test_a_row_without_figures_says_so() -> None:
-    (e,) = of([Row(Contract("a"), CYCLES, "reported")], Summary(0, minimum=1.0))
-    assert (e.failed, e.reason) == (True, "neither a mean nor a median was printed")
-
-
-def test_flows_of_one_circle_are_circles_of_their_own() -> None:
-    rows = [Row(Contract("a"), CYCLES, "accumulated", flow=Flow(n, 0, 1, 3)) for n in (30, 300)]
-    found = of(rows, Summary(0, mean=100.0), Summary(1, mean=200.0))
-    assert [(e.flow and e.flow.initial, e.row, e.quiet and e.quiet.value) for e in found] == [
-        (30, 0, 100.0),
-        (300, 1, 200.0),
-    ]

@@ -63,6 +63,7 @@ def test_levels_within_a_quarter_of_the_noise_are_one() -> None:
     half = np.where(np.arange(1000) < 500, 1, 0)
     assert steady.assess(1000 + 0.99 * half + 0.0001 * NOISE[0]).shape == "flat"
     assert steady.assess(1000 + 1.01 * half + 0.0001 * NOISE[0]).shape == "warm-up"
+    assert steady.assess(1000.0 + half).shape == "flat"  # just a tenth of a percent
     # Alternating readings 0 and 8: successive differences of 8, so the noise is 8 * 1.4826 / sqrt(2) = 8.4.
     alternating = np.where(np.arange(1000) % 2, 8.0, 0)
     assert steady.assess(500 + 2.0 * half + alternating).shape == "flat"
@@ -74,6 +75,13 @@ def test_segments_partition_the_run() -> None:
     segments = steady.segment(series)
     assert [(s.first, s.end) for s in segments] == [(0, 40), (40, 104), (104, 125)]
     assert [s.level for s in segments] == pytest.approx([30, 10, 20], abs=0.1)
+
+
+def test_a_run_is_seen_on_a_hundred_points() -> None:
+    """One test more, and points are medians of two: bounds then lie between pairs."""
+    series = np.where(np.arange(101) < 41, 30.0, 10.0) + NOISE[0, :101] / 100
+    assert [s.end for s in steady.segment(series[:100])] == [41, 100]
+    assert all(s.end % 2 == 0 for s in steady.segment(series)[:-1])
 
 
 def test_levels_far_from_zero_are_parted_as_well() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cyclometer.bundle import store
+from cyclometer.bundle.model import Source
 from cyclometer.errors import USAGE, BadFile, CyclometerError, NothingMeasured
 from cyclometer.ingest import Settings, formats, ingest, parsed
 from cyclometer.ingest.reading import MAX_JSON_VALUES, MAX_LINES, decode, json_value
@@ -155,3 +156,13 @@ def test_odd_file_names_become_plain_ones(tmp_path: Path, name: str) -> None:
 def test_nothing_given() -> None:
     with pytest.raises(NothingMeasured):
         ingest([])
+
+
+@pytest.mark.parametrize("bad", ["\x1b[2J", "a\nb", "\u202e", "\ud800", "\x7f"])
+def test_texts_are_cut_and_cannot_steer_a_terminal(bad: str) -> None:
+    shown = parsed.printable(Source(f"plain {bad}", name="x" * 501)).file
+    assert shown.isprintable()
+    assert shown.startswith("plain ")
+    assert "\N{REPLACEMENT CHARACTER}" in shown
+    assert len(parsed.printable(Source("", name="x" * 501)).name) == 500
+    assert parsed.printable(Source("\N{MICRO SIGN}s")).file == "\N{MICRO SIGN}s"

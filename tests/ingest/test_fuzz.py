@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cyclometer.errors import CyclometerError
 from cyclometer.ingest import Settings, formats
-from cyclometer.ingest.assemble import assemble
+from cyclometer.ingest.assemble import assemble, part
 from cyclometer.ingest.reading import HEAD_BYTES, decode
 from cyclometer.lint import check
 
@@ -41,7 +41,7 @@ def attempt(name: str, data: bytes) -> None:
         assert 0 <= item.detect(data[:HEAD_BYTES], "file.json") <= 100
     try:
         foreign = decode("file.json", data)
-        bundle, raw = assemble([(foreign, formats()[name].parse(foreign, Settings()))], Settings())
+        bundle, raw = assemble([part(foreign, formats()[name].parse(foreign, Settings()))], Settings())
     except CyclometerError:
         return
     assert bundle.identity.rows

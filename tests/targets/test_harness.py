@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cyclometer.errors import MeasurementFailed, NotComparable
-from cyclometer.record.schema import Circle, Flow, Group
+from cyclometer.record.schema import Circle, Flow, Group, Hello
 from cyclometer.targets.harness import Harness, Visit, list_circles
 
 SCRIPT = """#!{python}
@@ -57,6 +57,23 @@ def test_a_killed_harness_leaves_what_it_had_measured(tmp_path: Path) -> None:
     assert runner.decoder.values == 2
     assert any("without its `end`" in damage.what for damage in runner.decoder.damage)
     assert runner.visit(VISIT) == []
+
+
+def test_an_interrupted_visit_leaves_its_records_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C between two reads: what was decoded, contract and all, comes with `finish`."""
+    runner = Harness(program(tmp_path), 1, [], watchdog_s=10)
+    read = runner._read
+
+    def read_once() -> bool:
+        read()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "_read", read_once)
+    with pytest.raises(KeyboardInterrupt):
+        runner.visit(VISIT)
+    monkeypatch.undo()
+    assert [type(r) for r in runner.finish()][:3] == [Hello, Circle, Group]
+    assert runner.decoder.damage == []
 
 
 def test_a_silent_harness_is_given_up(tmp_path: Path) -> None:

@@ -41,8 +41,10 @@ def command(
     from cyclometer.bundle import store
     from cyclometer.ingest import Settings, ingest
 
+    target = output or _unused(STORE / files[0].stem)
+    store.refuse_existing(target)
     bundle, raw = ingest(files, Settings(_pairs(settings)), format_name=format_name)
-    stored = store.write(bundle, output or _unused(STORE / files[0].stem), raw)
+    stored = store.write(bundle, target, raw)
     report = _report(stored)
     click.echo(json.dumps(report, indent=1) if as_json else _text(report))
 

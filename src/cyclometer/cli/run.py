@@ -54,12 +54,16 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option(
     "--config", callback=common.pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime."
 )
-@click.option(
-    "--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours (QEMU, Rocket)."
-)
+@click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours.")
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
+@click.option("--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).")
+@click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux).")
+@click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]")
 @click.option(
-    "--memory-latency", type=click.IntRange(0, 100000), help="Cycles before memory answers (Rocket).  [default: 0]"
+    "--memory-latency",
+    "memory_latency_cyc",
+    type=click.IntRange(0, 100000),
+    help="Cycles before memory answers (Rocket).  [default: 0]",
 )
 @click.option(
     "--memory-jitter", type=click.IntRange(0), metavar="SEED", help="Delay each answer by 0..15 cycles more (Rocket)."
@@ -72,9 +76,9 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
-    image: Path | None, machine: str | None, memory_latency: int | None, memory_jitter: int | None,
-    matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None,
-    as_json: bool,
+    image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
+    memory_latency_cyc: int | None, memory_jitter: int | None,
+    matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
 
@@ -82,16 +86,21 @@ def command(
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
     """
+    from cyclometer.bundle import store
     from cyclometer.record.schema import Flow
     from cyclometer.targets.common import Request
 
     request = Request(
         only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
-        flow=Flow(*kbench) if kbench else None, image=image, machine=machine,
-        memory_latency=memory_latency, memory_jitter=memory_jitter,
+        flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
+        append=append, cpu_model=cpu_model, memory_latency_cyc=memory_latency_cyc,
+        memory_jitter=memory_jitter,
     )  # fmt: skip
-    for chosen, path in _product(request, matrix, output or _default_path(target)):
+    measurements = _product(request, matrix, output or _default_path(target))
+    for _, path in measurements:
+        store.refuse_existing(path)
+    for chosen, path in measurements:
         _run_one(target, chosen, path, as_json, kbench is not None, trace)
 
 

@@ -92,10 +92,10 @@ def within(before: tuple[float, Interval], after: tuple[float, Interval]) -> Int
 
     It speaks about the runs the intervals speak about; an end is open (-1, infinity) where an interval is, or holds 0.
     """
-    (b, of_b), (a, of_a) = before, after
-    ends = (_log(of_b.low / b), _log(of_b.high / b), _log(of_a.low / a), _log(of_a.high / a))
+    (b, of_b), (a, _) = before, after
+    b_low, b_high, a_low, a_high = (_reach(end / at) for at, of in (before, after) for end in (of.low, of.high))
     log_ratio = math.log(a / b)
-    low, high = log_ratio - math.hypot(ends[2], ends[1]), log_ratio + math.hypot(ends[3], ends[0])
+    low, high = log_ratio - math.hypot(a_low, b_high), log_ratio + math.hypot(a_high, b_low)
     return Interval(math.expm1(low), math.expm1(high), of_b.level)
 
 
@@ -127,8 +127,10 @@ def decide(row: Change, runs: tuple[int, int], margin: float = MARGIN, adjusted_
     verdict: Verdict = "undecided"
     if -edge < row.log_interval.low and row.log_interval.high < edge:
         verdict = "equivalent"
-    elif p <= alpha and abs(row.log_ratio) > edge:
-        verdict = "regressed" if row.log_ratio > 0 else "improved"
+    elif p <= alpha and row.log_ratio > edge:
+        verdict = "regressed"
+    elif p <= alpha and row.log_ratio < -edge:
+        verdict = "improved"
     return Decision(
         verdict=verdict,
         minimum_detectable=_minimum_detectable(row, edge),
@@ -192,13 +194,12 @@ def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tup
     """
     value = [_only(before, "before"), _only(after, "after")]
     fraction = (value[1] - value[0]) / value[0]
-    if abs(fraction) <= floor:
-        return fraction, "equivalent"
-    return fraction, "regressed" if fraction > 0 else "improved"
+    return fraction, "regressed" if fraction > floor else "improved" if fraction < -floor else "equivalent"
 
 
-def _log(ratio: float) -> float:
-    return math.log(ratio) if ratio > 0 else -math.inf
+def _reach(ratio: float) -> float:
+    """How far an end of an interval lies from its value, on logs and with either sign; infinite where it is open."""
+    return math.log(ratio) if ratio > 0 else math.inf
 
 
 def _logs(values: ArrayLike, name: str) -> FloatArray:

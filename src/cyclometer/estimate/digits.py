@@ -35,8 +35,8 @@ def with_interval(value: float, half_width: float) -> str:
     return f"{rounded(value, half_width)} ± {_at(half_width, _place(half_width), ROUND_CEILING)}"
 
 
-def percent(fraction: float, half_width: float = 0.005) -> str:
-    """A fraction as a percentage, by default to a tenth of a percent, e.g. "4.2 %"."""
+def percent(fraction: float, half_width: float) -> str:
+    """A fraction as a percentage; a half-width of 0.005 shows a tenth of a percent, e.g. "4.2 %"."""
     return f"{_at(100 * fraction, _place(100 * half_width), ROUND_HALF_EVEN)} %"
 
 

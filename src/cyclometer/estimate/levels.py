@@ -85,6 +85,8 @@ def combine(
 
 
 def _widened(interval: Interval, value: float, shared: float) -> Interval:
+    if not shared:
+        return interval
     below, above = math.hypot(value - interval.low, shared), math.hypot(interval.high - value, shared)
     return Interval(value - below, value + above, interval.level)
 

@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
 from .interval import FloatArray
 
@@ -17,6 +16,8 @@ COARSEST = 0.1
 """The coarsest step of a clock, as a fraction of the latency, with which modes are still sought."""
 BINS = 4
 """Bins of the histogram in one bandwidth."""
+_REACH = 4 * BINS
+_KERNEL = np.exp(-0.5 * (np.arange(-_REACH, _REACH + 1) / BINS) ** 2)  # Gaussian of peak 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
     """
     step = bandwidth(ordered) / BINS
     bins = _histogram(np.log(ordered / ordered[0]), step)
-    parts = _parted(gaussian_filter1d(bins, BINS, mode="constant") * (2 * math.sqrt(math.pi) * BINS), valley)
+    parts = _parted(np.convolve(bins, _KERNEL)[_REACH:-_REACH] * math.sqrt(2), valley)
 
     def latency(edge: float) -> float:
         return float(ordered[0]) * math.exp(step * edge)
@@ -89,9 +90,9 @@ def _parted(density: FloatArray, valley: float) -> list[tuple[int, int, int]]:
 
 def _turning_points(density: FloatArray) -> list[int]:
     """Ends and local extremes: the only places where a walk along the density can learn something."""
-    moving = np.flatnonzero(np.diff(density, prepend=-1.0))
-    rising = np.diff(density[moving]) > 0
-    turns = moving[1:-1][rising[1:] != rising[:-1]]
+    moving = np.flatnonzero(np.diff(density, prepend=np.nan))  # the first bin, and each that differs from the last
+    slope = np.sign(np.diff(density[moving]))
+    turns = moving[1:-1][slope[1:] != slope[:-1]]
     points: list[int] = [int(moving[0]), *turns.tolist(), int(moving[-1])]
     return points
 

@@ -32,5 +32,5 @@ def quantile_interval(ordered: FloatArray, p: float, level: float) -> Interval:
 
 def _binomial_quantile(q: float, n: int, p: float) -> int:
     """The smallest k with P(binomial(n, p) <= k) >= q."""
-    k = max(0, math.ceil(float(special.bdtrik(q, n, p))))
-    return k - 1 if k and special.bdtr(k - 1, n, p) >= q else k
+    k = max(1, math.ceil(float(special.bdtrik(q, n, p))))
+    return k - 1 if special.bdtr(k - 1, n, p) >= q else k

@@ -81,9 +81,9 @@ def estimate(Y: ArrayLike, level: float = 0.95, common: Core | None = None) -> R
     ordered = np.sort(arrival)
     low, high = _core(ordered, common)
     typical = _regime(arrival, ordered, arrival.size, level)
-    if low <= ordered[0] and ordered[-1] <= high:
-        return Regimes(typical, typical)
     core = arrival[(arrival >= low) & (arrival <= high)]
+    if core.size == arrival.size:
+        return Regimes(typical, typical)
     return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
 
 

@@ -49,7 +49,7 @@ def _figure(one: Summary, flow: Flow | None, level: float) -> Regime | None:
         return None
     turns = flow.initial + one.group * flow.delta if flow is not None and one.group >= 0 else 1
     interval = Interval(-math.inf, math.inf, level)
-    if one.mean is not None and one.sd is not None and one.n is not None and one.n > 1:
+    if one.mean is not None and one.sd is not None and one.n:
         interval = summary.estimate(one.mean, one.sd, one.n, level).interval
     return Regime(value / turns, interval.scaled(1 / turns), one.n or 0, 1.0)
 

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,11 @@ from cyclometer.bundle.model import (
 )
 from cyclometer.errors import MeasurementFailed
 from cyclometer.estimate import direct, levels, marginal, regimes, reported, steady
-from cyclometer.estimate.interval import Interval, critical_value
+from cyclometer.estimate.interval import FloatArray, Interval, critical_value
 from cyclometer.units import to_ns
 
-FloatArray = NDArray[np.float64]
 _EXACT_DIGITS = 9  # what the division leaves behind a count that is exact
 _MIN_STEADY = 20  # tests of a run from which its course can be judged
-_MIN_RUNS = 3  # from which the variance between runs can be told
 _MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
 
 
@@ -65,6 +64,9 @@ class Estimate:
     set_aside: dict[str, int]  # tag -> tests
     valid: bool
     reason: str  # why it is not valid, or has no estimate
+    failed: bool  # not valid for another reason than a broken contract
+    flow: Flow | None
+    row: int  # index of its main row in the bundle
     fixed_cost: marginal.MarginalFit | None = None
     tails: direct.DirectEstimate | None = None
     cold: float | None = None  # median of the first passes after an eviction
@@ -72,10 +74,7 @@ class Estimate:
     sigma_turn: float | None = None  # sigma_P of design 6.1, None where independence is refuted
     sigma_reason: str = ""  # why there is no sigma_turn
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
-    failed: bool = False  # not valid for another reason than a broken contract
     assumption: str = ""  # what the interval of a foreign tool's printed figures takes for granted
-    flow: Flow | None = None
-    row: int = -1  # index of its main row in the bundle; -1 where it is of several bundles
 
     @property
     def steadiness(self) -> str:
@@ -121,11 +120,10 @@ def _circles(rows: Sequence[Row]) -> list[list[int]]:
     figures that a foreign tool only reported.
     """
     groups: dict[tuple[Any, ...], list[int]] = {}
-    seen: Counter[tuple[Any, ...]] = Counter()
+    seen: defaultdict[tuple[Any, ...], Iterator[int]] = defaultdict(count)
     for index, row in enumerate(rows):
         circle = (row.contract.key, repr(sorted(row.configuration.items())), row.clock.name, row.method == "reported")
-        groups.setdefault((circle, seen[circle, row.method]), []).append(index)
-        seen[circle, row.method] += 1
+        groups.setdefault((circle, next(seen[circle, row.method])), []).append(index)
     return list(groups.values())
 
 
@@ -230,7 +228,7 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     location = np.array([one.value for one in quiet])
     error = np.array([one.interval.half_width for one in quiet]) / critical_value(level)
     variance = np.maximum(error**2, 1 / 12) if np.isfinite(error).all() else None
-    df = np.array([max(1.0, one.tests - 1.0) for one in quiet])
+    df = np.array([one.tests - 1.0 for one in quiet])
     return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
 
 
@@ -242,7 +240,9 @@ def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32], runs: Sequence[int]) -
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:
     runs = [(number, tests) for number, tests in _split(run) if np.all(Y[tests] > 0)]
-    common = regimes.quiet_core(np.sort(Y[np.concatenate([tests for _, tests in runs])])) if len(runs) > 1 else None
+    if not runs:
+        return ()
+    common = regimes.quiet_core(np.sort(np.concatenate([Y[tests] for _, tests in runs])))
     estimated = [(number, regimes.estimate(Y[tests], level, common)) for number, tests in runs]
     return tuple(RunEstimate(number, one.quiet, one.typical) for number, one in estimated)
 
@@ -251,7 +251,7 @@ def _split(run: NDArray[np.int32]) -> list[tuple[int, NDArray[np.intp]]]:
     """Each run's number and the places of its tests, in arrival order."""
     order = np.argsort(run, kind="stable")
     numbers, first = np.unique(run[order], return_index=True)
-    return list(zip(numbers.tolist(), np.split(order, first[1:]), strict=True))
+    return list(zip(numbers.tolist(), np.split(order, first)[1:], strict=True))
 
 
 def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.MarginalFit | None, shared: float) -> _Parts:
@@ -276,15 +276,14 @@ def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool)
         runs = tuple(_direct_run(number, values[i], level) for number, i in _split(samples.run[good]))
     except MeasurementFailed as refusal:
         return _Parts(why=str(refusal))
-    quiet = levels.combine([r.quiet.value for r in runs], [_finite(r.quiet.interval) for r in runs], level)
-    typical = levels.combine([r.typical.value for r in runs], [_finite(r.typical.interval) for r in runs], level)
+    quiet = levels.combine([r.quiet.value for r in runs], [r.quiet.interval for r in runs], level)
+    typical = levels.combine([r.typical.value for r in runs], [r.typical.interval for r in runs], level)
     return _Parts(quiet, typical, runs, tails=tails)
 
 
 def _clock_step(values: FloatArray) -> float:
-    """The smallest difference between two readings: some clocks advance by many units at once."""
-    gaps = np.diff(np.unique(values))
-    return float(gaps.min()) if gaps.size else 1.0
+    """The smallest difference between two readings, infinite where all are one: some clocks advance by many units."""
+    return float(np.diff(np.unique(values)).min(initial=math.inf))
 
 
 def _direct_run(run: int, values: FloatArray, level: float) -> RunEstimate:
@@ -295,21 +294,13 @@ def _direct_run(run: int, values: FloatArray, level: float) -> RunEstimate:
     return RunEstimate(run, quiet, typical)
 
 
-def _finite(interval: Interval) -> Interval:
-    """An open end (too few passes to bound a median) as wide as the other side is."""
-    if math.isfinite(interval.low) and math.isfinite(interval.high):
-        return interval
-    return Interval(-math.inf, math.inf, interval.level)
-
-
 def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[str, Any]:
     """How the runs went over their time, and whether sigma_P may be printed (equation 3.2 needs independence)."""
-    A, N, run = samples.value[good], samples.turns[good], samples.run[good]
-    one_size = N[0] == N if len(N) else N > 0
-    series = [A[tests[one_size[tests]]] / N[0] for _, tests in _split(run)] if len(N) else []
+    A, N = samples.value[good], samples.turns[good]
+    series = [A[tests[N[tests] == N[0]]] / N[0] for _, tests in _split(samples.run[good])]
     long = [Y for Y in series if len(Y) >= _MIN_STEADY]
     if method != "accumulated" or not long:
-        return {"steady": None, "sigma_reason": "too few tests, or single turns"}
+        return {"sigma_reason": "too few tests, or single turns"}
     middle = steady.assess(long[len(long) // 2])
     refuted = steady.independence_refuted(middle, steady.variance_growth(A, N))
     if refuted:

@@ -96,7 +96,8 @@ def mser5(series: FloatArray) -> int | None:
 
     The truncation d minimises sum((x - mean)^2) / (n - d)^2 over what remains: the squared standard error of its mean.
     """
-    batches = series[: series.size // 5 * 5].reshape(-1, 5).mean(axis=1)
+    count = series.size // 5
+    batches = series[: 5 * count].reshape(count, 5).mean(axis=1)
     # Sums over what remains after each truncation, about the overall mean so that large values do not cancel.
     tail = (batches - batches.mean())[::-1]
     left = np.arange(tail.size, 0, -1)
@@ -128,7 +129,8 @@ def ljung_box(correlation: FloatArray, n: int) -> float:
 
 def effective_size(correlation: FloatArray, n: int) -> float:
     """Independent samples that the series is worth, at most n (Geyer 1992, initial positive sequence)."""
-    pairs = correlation[: correlation.size // 2 * 2].reshape(-1, 2).sum(axis=1)
+    count = correlation.size // 2
+    pairs = correlation[: 2 * count].reshape(count, 2).sum(axis=1)
     negative = np.flatnonzero(pairs <= 0)
     inflation = 2 * pairs[: negative[0] if negative.size else pairs.size].sum() - 1
     return n / max(1.0, float(inflation))
@@ -175,7 +177,8 @@ def segment(series: FloatArray) -> tuple[Segment, ...]:
     differences, which a change of level does not enlarge.
     """
     length = math.ceil(series.size / POINTS)
-    points = np.median(series[: series.size // length * length].reshape(-1, length), axis=1)
+    count = series.size // length
+    points = np.median(series[: count * length].reshape(count, length), axis=1)
     noise = _difference_variance(points)
     bounds = _optimal_bounds(points - np.median(points), 4 * noise * math.log(points.size))
     return tuple(
@@ -197,7 +200,7 @@ def _optimal_bounds(points: FloatArray, penalty: float) -> list[tuple[int, int]]
     n, total = points.size, np.concatenate(([0.0], np.cumsum(points)))
     # cost[end, first] of a segment, for all pairs at once; pairs that are no segment are not looked at. The sum of all
     # squares is left out: every partition has it.
-    length = np.maximum(1, np.subtract.outer(np.arange(n + 1), np.arange(n + 1)))
+    length = np.maximum(SHORTEST, np.subtract.outer(np.arange(n + 1), np.arange(n + 1)))
     cost = penalty - np.subtract.outer(total, total) ** 2 / length
     best, previous = np.full_like(total, np.inf), np.zeros_like(total, dtype=np.intp)
     best[0] = 0.0

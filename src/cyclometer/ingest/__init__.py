@@ -6,15 +6,16 @@ Formats are entry points of the group `cyclometer.ingest`, ours among them; see 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol, cast
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import BadFile, UsageError
-from cyclometer.ingest.assemble import assemble
+from cyclometer.ingest import workers
+from cyclometer.ingest.assemble import Part, assemble, part
 from cyclometer.ingest.parsed import Parsed, Settings
 from cyclometer.ingest.reading import HEAD_BYTES, MAX_FILE_BYTES, Foreign, read
 
@@ -69,18 +70,24 @@ def ingest(
     anything, NothingMeasured without files.
     """
     settings = settings or Settings()
-    return assemble(_parse_all(paths, settings, format_name, max_bytes), settings)
-
-
-def _parse_all(
-    paths: Sequence[str | Path], settings: Settings, format_name: str, max_bytes: int
-) -> Iterator[tuple[Foreign, Parsed]]:
     if format_name and format_name not in formats():
         raise UsageError(f"{format_name!r} is no known format; there are {', '.join(formats())}")
-    chosen = formats()[format_name] if format_name else None
-    for path in paths:
-        foreign = read(path, max_bytes=max_bytes, encoding=settings.text("encoding", "utf-8"))
-        if not format_name:
-            chosen = detect(foreign, chosen)
-        assert chosen is not None
-        yield foreign, chosen.parse(foreign, settings)
+    read_one = partial(_part, settings=settings, format_name=format_name, max_bytes=max_bytes)
+    return assemble(_parts(paths, read_one), settings)
+
+
+def _parts(paths: Sequence[str | Path], read_one: Callable[..., tuple[Part, str]]) -> Iterator[Part]:
+    """Parts in the order of `paths`. What the first file is, the others most likely are."""
+    if paths:
+        first, likely = read_one(paths[0])
+        yield first
+        yield from (part for part, _ in workers.in_order(partial(read_one, likely=likely), paths[1:]))
+
+
+def _part(
+    path: str | Path, *, settings: Settings, format_name: str, max_bytes: int, likely: str = ""
+) -> tuple[Part, str]:
+    """What the file adds to a bundle, and its format."""
+    foreign = read(path, max_bytes=max_bytes, encoding=settings.text("encoding", "utf-8"))
+    chosen = formats()[format_name] if format_name else detect(foreign, formats().get(likely))
+    return part(foreign, chosen.parse(foreign, settings)), chosen.NAME

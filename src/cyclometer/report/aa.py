@@ -10,6 +10,7 @@ from rich.table import Table
 
 from cyclometer.compare.aa import Alarms, Record
 from cyclometer.report.comparison import paper
+from cyclometer.report.markdown import line
 
 _HEADS = ("method", "false alarms", "of", "rate", "95 % interval", "promised")
 
@@ -57,8 +58,8 @@ def as_json(record: Record) -> dict[str, Any]:
 
 def markdown(record: Record) -> str:
     """The table and its sentence."""
-    lines = ["| " + " | ".join(_HEADS) + " |", "|---|--:|--:|--:|--:|--:|"]
-    lines += ["| " + " | ".join(_cells(alarms)) + " |" for alarms in record.methods]
+    lines = [line(_HEADS), "|---|--:|--:|--:|--:|--:|"]
+    lines += [line(_cells(alarms)) for alarms in record.methods]
     return "\n".join([*lines, "", sentence(record)]) + "\n"
 
 

@@ -18,6 +18,7 @@ from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding, gate_code
 from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.summary import ASSUMPTION
+from cyclometer.report.markdown import code, line, plain, words
 from cyclometer.report.table import finite
 
 _PAPER = 200  # columns where there is no terminal to ask
@@ -38,8 +39,8 @@ def show(comparison: Comparison) -> None:
     if found:
         console.print(table(found, telling_options(comparison.findings), wide))
     refused = [] if wide else [f"{f.key}: {f.reason}" for f in found if f.verdict in _REFUSED]
-    for line in refused + notes(comparison, found):
-        console.print(Text(plain(line), style="dim"), soft_wrap=True)
+    for note in refused + notes(comparison, found):
+        console.print(Text(plain(note), style="dim"), soft_wrap=True)
     console.print(Text(sentence(comparison), style="bold"), soft_wrap=True)
 
 
@@ -162,17 +163,17 @@ def _row_json(f: Finding) -> dict[str, Any]:
 def markdown(comparison: Comparison) -> str:
     """The sentence, and a table of at most _MARKDOWN_ROWS rows that are neither equivalent nor undecided."""
     found = [f for verdict in VERDICTS if verdict not in _QUIET for f in comparison.of(verdict)]
-    lines = [f"**{inert(sentence(comparison))}**", ""]
+    lines = [f"**{words(sentence(comparison))}**", ""]
     telling = telling_options(comparison.findings)
     if found:
         lines += ["| circle | before | after | unit | change | verdict |", "|---|--:|--:|---|--:|---|"]
         for f in found[:_MARKDOWN_ROWS]:
-            cells = (f"`{inert(label(f, telling))}`", *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
-            lines.append("| " + " | ".join(cells) + " |")
+            cells = (code(label(f, telling)), *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
+            lines.append(line(cells))
         if len(found) > _MARKDOWN_ROWS:
             lines.append(f"\nand {len(found) - _MARKDOWN_ROWS} more such rows.")
         lines.append("")
-    lines += [f"- {inert(line)}" for line in notes(comparison, found)]
+    lines += [f"- {words(note)}" for note in notes(comparison, found)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -241,21 +242,9 @@ def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
     return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n, "") != after.get(n, "")]
 
 
-def plain(text: str) -> str:
-    """Text of a foreign file without characters that would steer a terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def inert(text: str) -> str:
-    """Foreign text that is inert in a Markdown table."""
-    for mark, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "&#124;"), ("`", "'"), ("@", "&#64;")):
-        text = text.replace(mark, entity)
-    return plain(text)
-
-
 def _verdict_cell(f: Finding) -> str:
     told = f.reason if f.verdict not in ("regressed", "improved") else f.disagreement
-    text = inert(f.verdict + (f": {told}" if told else ""))
+    text = words(f.verdict + (f": {told}" if told else ""))
     return f"**{text}**" if f.verdict == "regressed" else text
 
 

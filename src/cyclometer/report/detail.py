@@ -107,7 +107,8 @@ def _plan(bundle: Bundle, e: Estimate) -> list[str]:
     spread = planner.Spread(e.quiet.between_variance, e.quiet.within_variance * tests, 0.01, test_s + 35e-6)
     plan = planner.for_half_width(spread, _WANTED * e.quiet.value)
     if plan is None:
-        return [f"  plan           half a percent is out of reach: runs differ by {digits.percent(e.quiet.spread)}"]
+        differ = digits.percent(e.quiet.spread, 0.005)
+        return [f"  plan           half a percent is out of reach: runs differ by {differ}"]
     return [f"  plan           ±0.5 % takes {plan.runs} runs of {plan.tests} tests, {plan.seconds:.1f} s"]
 
 

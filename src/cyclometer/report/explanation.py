@@ -15,7 +15,8 @@ from cyclometer.explain.difference import Change, Difference
 from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.floor import Share
 from cyclometer.explain.parts import Part
-from cyclometer.report.comparison import paper, plain
+from cyclometer.report.comparison import paper
+from cyclometer.report.markdown import plain
 
 _MOST = 16  # functions that a terminal shows; JSON and HTML have all
 _BAR = 20

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from cyclometer.compare.history import ChangePoint, Point, Series
-from cyclometer.report.comparison import inert, plain, signed
+from cyclometer.report.comparison import signed
+from cyclometer.report.markdown import code, line, plain, words
 
 _MOST_NAMED = 8
 _MARKDOWN_ROWS = 25
@@ -20,8 +21,8 @@ def show(found: Sequence[Series]) -> None:
     for series, change in _by_size(found):
         click.echo(plain(f"{series.key}: {_moved(change)} {series.unit}, {_chance(change)}"))
         click.echo(plain(f"    last {_where(change.last)}, first {_where(change.first)}"))
-        for line in _named(change):
-            click.echo(plain(f"    {line}"))
+        for name in _named(change):
+            click.echo(plain(f"    {name}"))
     click.echo(sentence(found))
 
 
@@ -64,14 +65,14 @@ def _series_json(series: Series) -> dict[str, Any]:
 
 def markdown(found: Sequence[Series]) -> str:
     """The sentence and a table of the largest change points, at most _MARKDOWN_ROWS of them."""
-    lines = [f"**{inert(sentence(found))}**", ""]
+    lines = [f"**{words(sentence(found))}**", ""]
     listed = _by_size(found)
     if listed:
         lines += ["| circle | change | since | what changed there |", "|---|--:|---|---|"]
     for series, change in listed[:_MARKDOWN_ROWS]:
         told = (change.first.when, "; ".join(_named(change)))
-        cells = (f"`{inert(series.key)}`", signed(change.change), *map(inert, told))
-        lines.append("| " + " | ".join(cells) + " |")
+        cells = (code(series.key), signed(change.change), *map(words, told))
+        lines.append(line(cells))
     if len(listed) > _MARKDOWN_ROWS:
         lines.append(f"\nand {len(listed) - _MARKDOWN_ROWS} more change points.")
     return "\n".join(lines).rstrip() + "\n"

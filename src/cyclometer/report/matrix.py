@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclometer.compare.matrix import Matrix, Mean, Row
-from cyclometer.report.comparison import inert, latency, paper, plain
+from cyclometer.report.comparison import latency, paper
+from cyclometer.report.markdown import line, plain, words
 
 _MARKDOWN_ROWS = 25
 
@@ -100,14 +101,13 @@ def _cell_json(row: Row, column: int) -> dict[str, Any] | None:
 def markdown(matrix: Matrix) -> str:
     """The means, and the rows that cost the most, at most _MARKDOWN_ROWS of them."""
     by_cost = sorted(matrix.rows, key=lambda row: -max((abs(f.change or 0) for f in row.findings if f), default=0))
-    head = ["|" + "|".join(["", *(f" {inert(name)} " for name in matrix.columns)]) + "|"]
-    head.append("|---|" + "--:|" * len(matrix.columns))
+    head = [line(["", *map(words, matrix.columns)]), "|---|" + "--:|" * len(matrix.columns)]
     means = [_line(f"geometric mean, {name}", mean_cells(m)) for name, m in matrix.means.items()]
     rows = [_line(row.contract.key, row_cells(row)) for row in by_cost[:_MARKDOWN_ROWS]]
     left = len(matrix.rows) - len(rows)
     more = [f"\nand {left} more rows."] if left > 0 else []
-    return "\n".join([f"**{inert(sentence(matrix))}**", "", *head, *means, *rows, *more]) + "\n"
+    return "\n".join([f"**{words(sentence(matrix))}**", "", *head, *means, *rows, *more]) + "\n"
 
 
 def _line(name: str, cells: list[str]) -> str:
-    return "| " + " | ".join(inert(cell) for cell in (name, *cells)) + " |"
+    return line(words(cell) for cell in (name, *cells))

@@ -132,7 +132,8 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     if assumption:
         notes.append(f"intervals of printed figures take for granted: {assumption}.")
     told = {f"circle {e.contract.key}" for e in wrong}
-    notes += [f"{p.kind}: {p.where}: {p.what}" for p in bundle.identity.problems if p.where not in told]
+    problems = [p for p in bundle.identity.problems if p.where not in told]
+    notes += [": ".join(filter(None, (p.kind, p.where, p.what))) for p in problems]
     return notes
 
 

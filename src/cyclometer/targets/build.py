@@ -38,9 +38,12 @@ def compiler() -> str:
     raise NotComparable(f"no C compiler found (looked for {', '.join(wanted)}); install gcc or clang")
 
 
-def harness(extra_flags: Sequence[str] = ()) -> Path:
-    """The Linux harness, compiled if its sources, flags or compiler are new. Raises MeasurementFailed."""
-    root, cc = sources(), compiler()
+def harness(extra_flags: Sequence[str] = (), cc: str | None = None) -> Path:
+    """The Linux harness, compiled if its sources, flags or compiler are new; for another machine by its compiler `cc`.
+
+    Raises MeasurementFailed.
+    """
+    root, cc = sources(), cc or compiler()
     parts = [*root.glob("core/*.[cSh]"), *root.glob("linux/*.[ch]"), *root.glob("linux/circles/*.[ch]")]
     parts.sort()
     flags = (*CFLAGS, *extra_flags)

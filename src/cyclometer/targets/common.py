@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import fnmatch
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cyclometer.bundle.model import Bundle
+from cyclometer.bundle.model import Bundle, Contract
 from cyclometer.errors import UsageError
 from cyclometer.record.schema import Flow, Record
 from cyclometer.record.trace import Steps
 from cyclometer.targets.disassembly import Places
+from cyclometer.targets.plan import REFERENCES
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,18 @@ class Request:
     flow: Flow | None = None
     image: Path | None = None
     machine: str | None = None
-    memory_latency: int | None = None  # cycles
+    kernel: str | None = None
+    append: str | None = None
+    cpu_model: str | None = None
+    memory_latency_cyc: int | None = None
     memory_jitter: int | None = None  # seed
 
     def refuse(self, target: str, *names: str) -> None:
         """UsageError for the first of these options that was given to a target that cannot heed it."""
         for name in names:
-            if getattr(self, name) not in (None, False):
-                option = name.removesuffix("_s").replace("_", "-")
+            value = getattr(self, name)
+            if value is not None and value is not False and value != {}:  # 0 is an answer, too
+                option = name.removesuffix("_s").removesuffix("_cyc").replace("_", "-")
                 raise UsageError(f"target {target} has no use for --{option}; leave it out")
 
 
@@ -50,6 +57,20 @@ class Progress:
 
 
 SILENT = Progress()
+
+
+def choose(contracts: Sequence[Contract], only: Sequence[str]) -> list[Contract]:
+    """The circles that match, and the references, which every measurement of Linux needs; UsageError for none."""
+    chosen = [c.key for c in contracts if any(fnmatch.fnmatchcase(c.key, pattern) for pattern in only)]
+    if not chosen:
+        raise UsageError(f"no circle matches {' '.join(only)}; `cyclometer list` shows them all")
+    return [c for c in contracts if c.key in chosen or c.key in REFERENCES]
+
+
+def emulator_version(program: str) -> str:
+    """The first line that an emulator says of itself; empty where it says nothing."""
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()[0] if done.stdout else ""
 
 
 @dataclass

@@ -45,6 +45,7 @@ class Harness:
         self.run = run
         self.console = bytearray()
         self.decoder = Decoder()
+        self._records: list[Record] = []  # decoded and not yet returned, which an interrupt must not lose
         self.alive = True
         self._patience_s = watchdog_s + 10.0
         self.open = True
@@ -64,49 +65,46 @@ class Harness:
             self._process.stdin.flush()
         except BrokenPipeError:
             return self.finish()
-        return self._read_until_done(start)
+        while not _DONE.search(self.console, start):
+            if not self._read():
+                return self.finish()
+        return self._hand_over()
 
     def finish(self) -> list[Record]:
-        """Ends the plan and returns what was still to come, `end` included."""
+        """Ends the plan and returns what was still to come, `end` included, and what an interrupted visit left."""
         assert self._process.stdin is not None
         if not self.open:
             return []
         self.open = False
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        records: list[Record] = []
-        while data := self._read():
-            records += self._take(data)
+        while self._read():
+            pass
         self.alive = False
         self._process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):  # a process the kernel cannot end must not hold us
             self._process.wait(timeout=10)
         if self._process.stdout is not None:
             self._process.stdout.close()
-        return records + self.decoder.finish()
+        self._records += self.decoder.finish()
+        return self._hand_over()
 
     @property
     def status(self) -> int | None:
         return self._process.returncode
 
-    def _read_until_done(self, start: int) -> list[Record]:
-        records: list[Record] = []
-        while not _DONE.search(self.console, start):
-            data = self._read()
-            if not data:
-                return records + self.finish()
-            records += self._take(data)
+    def _hand_over(self) -> list[Record]:
+        records, self._records = self._records, []
         return records
 
-    def _take(self, data: bytes) -> list[Record]:
-        self.console += data
-        return self.decoder.feed(data)
-
-    def _read(self) -> bytes:
-        """The next bytes; empty at the end, or when a harness is silent beyond its own watchdog."""
+    def _read(self) -> bool:
+        """Takes the next bytes; False at the end, or when a harness is silent beyond its own watchdog."""
         assert self._process.stdout is not None
         ready, _, _ = select.select([self._process.stdout], [], [], self._patience_s)
-        return os.read(self._process.stdout.fileno(), _CHUNK_BYTES) if ready else b""
+        data = os.read(self._process.stdout.fileno(), _CHUNK_BYTES) if ready else b""
+        self.console += data
+        self._records += self.decoder.feed(data)
+        return bool(data)
 
 
 def list_circles(program: Path, options: list[str]) -> list[Record]:

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +12,13 @@ from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.doctor.checks import examine
 from cyclometer.doctor.observe import observe
-from cyclometer.errors import UsageError
 from cyclometer.record.schema import Circle, Hello
-from cyclometer.targets import build, harness, plan
-from cyclometer.targets.common import SILENT, Measured, Progress, Request
+from cyclometer.targets import build, harness
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, choose
 from cyclometer.targets.visits import Measurement, Settings
 
+_USELESS = ("config", "flow", "image", "machine", "kernel", "append", "cpu_model",
+            "memory_latency_cyc", "memory_jitter")  # fmt: skip
 _QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
 
 
@@ -45,10 +44,10 @@ class LinuxTarget:
 
     def measure(self, request: Request, environment: dict[str, Any], progress: Progress) -> Measured:
         """Measures; Ctrl-C ends it early and keeps what there is."""
-        request.refuse(self.name, "config", "flow", "image", "machine")
+        request.refuse(self.name, *_USELESS)
         settings = _settings(request)
         clock, contracts = _circles(settings)
-        wanted = _choose(contracts, settings.only)
+        wanted = choose(contracts, settings.only)
         _leave_cpu(settings.cpu)
         assembler = Assembler(self.name, environment)
         assembler.problems += _cautions(settings.cpu)
@@ -100,14 +99,6 @@ def _circles(settings: Settings) -> tuple[Clock, list[Contract]]:
     records = harness.list_circles(build.harness(), settings.options())
     clock = next(record.clock for record in records if isinstance(record, Hello))
     return clock, [record.contract for record in records if isinstance(record, Circle)]
-
-
-def _choose(contracts: Sequence[Contract], only: Sequence[str]) -> list[Contract]:
-    """The circles that match, and the references, which every measurement needs."""
-    chosen = [c.key for c in contracts if any(fnmatch.fnmatchcase(c.key, pattern) for pattern in only)]
-    if not chosen:
-        raise UsageError(f"no circle matches {' '.join(only)}; `cyclometer list` shows them all")
-    return [c for c in contracts if c.key in chosen or c.key in plan.REFERENCES]
 
 
 def _leave_cpu(cpu: int) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Flow
 from cyclometer.record.trace import telling
 from cyclometer.targets import build, kernel
-from cyclometer.targets.common import SILENT, Measured, Progress, Request, Traced
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, Traced, emulator_version
 from cyclometer.targets.console import Ended, read_console
 from cyclometer.targets.image import emulator, from_console
 from cyclometer.targets.qemu_trace import trace
@@ -31,7 +30,8 @@ IMAGE_S = 60  # for an image that does not say that it has ended
 RUNS = 2  # the second one shows that the first one repeats to the byte
 FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
 PASSES = 10
-_USELESS = ("budget_s", "cpu", "clock", "seed", "quick", "memory_latency", "memory_jitter")
+_USELESS = ("budget_s", "cpu", "clock", "seed", "quick", "kernel", "append", "cpu_model",
+            "memory_latency_cyc", "memory_jitter")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class QemuTarget:
         boots = [kernel.arguments(request, run, FLOW, PASSES) for run in range(1, runs + 1)]
         command = _command(EMULATOR, self.board, image, ("-bios", "none"))
         ends = _boot_all(command, boots, request.watchdog_s or BOOT_S, progress)
-        facts = environment | {"qemu": _version(), "image": image.parent.name, "icount": "shift=0"}
+        facts = environment | {"qemu": emulator_version(EMULATOR), "image": image.parent.name, "icount": "shift=0"}
         return kernel.assemble(self.name, facts, {n: [e] for n, e in enumerate(ends, 1)}, {"arguments": boots})
 
     def trace(self, request: Request, keys: Sequence[str]) -> Traced:
@@ -103,7 +103,7 @@ class QemuTarget:
             raise NotComparable(f"{image} needs {program}; install it with apt-get")
         command = _command(program, request.machine or self.board, image, options)
         ended = _boot(command, kernel.arguments(request, 1, FLOW, PASSES), request.watchdog_s or IMAGE_S)
-        facts = environment | {"qemu": _version(program), "image": image.name, "icount": "shift=0"}
+        facts = environment | {"qemu": emulator_version(program), "image": image.name, "icount": "shift=0"}
         if b"@cyc {" in ended.console:
             return kernel.assemble(image.name, facts, {1: [ended]}, {})
         return Measured(from_console(ended.console, ended.why), {"run-1": ended.console})
@@ -144,8 +144,3 @@ def _command(program: str, machine: str, image: Path, options: Sequence[str]) ->
 def _boot(command: Sequence[str], arguments: Mapping[str, str], bound_s: float = BOOT_S) -> Ended:
     """One boot; ends with the image's `end` record, its power-off, or the bound."""
     return read_console([*command, "-append", kernel.words(arguments)], bound_s)
-
-
-def _version(program: str = EMULATOR) -> str:
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.splitlines()[0] if done.stdout else ""

@@ -37,7 +37,7 @@ TRACE_FLOW = Flow(initial=16, delta=16, groups=2, tests=3)  # a test is traced w
 PASSES = 10
 QUICK_FLOW = Flow(initial=4, delta=4, groups=2, tests=2)
 QUICK_PASSES = 4
-_USELESS = ("budget_s", "cpu", "clock", "seed", "machine")
+_USELESS = ("budget_s", "cpu", "clock", "seed", "machine", "kernel", "append", "cpu_model")
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ def _image(config: Mapping[str, str]) -> Path:
 def _memory(request: Request) -> list[str]:
     """The simulator's options for the memory that was asked for."""
     options = []
-    if request.memory_latency is not None:
-        options += ["--memory-latency", str(request.memory_latency)]
+    if request.memory_latency_cyc is not None:
+        options += ["--memory-latency", str(request.memory_latency_cyc)]
     if request.memory_jitter is not None:
         options += ["--memory-jitter", str(request.memory_jitter)]
     return options
@@ -171,7 +171,7 @@ def _memory(request: Request) -> list[str]:
 def _settings(request: Request) -> dict[str, str]:
     """What of the machine can be chosen stands in every row's configuration."""
     jitter = "off" if request.memory_jitter is None else str(request.memory_jitter)
-    return {"memory_latency": str(request.memory_latency or 0), "memory_jitter": jitter}
+    return {"memory_latency": str(request.memory_latency_cyc or 0), "memory_jitter": jitter}
 
 
 def _boot_all(

@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import re
-
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report import table
 from cyclometer.report.export.request import Request
-
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|~#&])")
-_LINK = re.compile(r"(?i)\b(https?|ftp|www)([:.])|@")
+from cyclometer.report.markdown import code, line, words
 
 
 def export(request: Request) -> str:
@@ -18,10 +14,10 @@ def export(request: Request) -> str:
     rows = list(zip(request.names, request.estimates, strict=True))
     units = sorted({e.clock.unit for e in request.estimates})
     quiet = f"quiet [{units[0]}]" if len(units) == 1 else "quiet"
-    lines = [f"**{escaped(request.bundle.identity.title or request.bundle.identity.target)}**", ""]
+    lines = [f"**{words(request.bundle.identity.title or request.bundle.identity.target)}**", ""]
     lines += [f"| circle | {quiet} | ns | typical | spread | tests |", "|---|---:|---:|---:|---:|---:|"]
     lines += [_line(name, e, len(units) > 1) for name, e in rows]
-    wrong = [f"- {code(name)}: {escaped(e.reason)}" for name, e in rows if not e.valid]
+    wrong = [f"- {code(name)}: {words(e.reason)}" for name, e in rows if not e.valid]
     if wrong:
         lines += ["", f"{len(wrong)} of {len(rows)} circles have no valid latency:", "", *wrong]
     return "\n".join(lines) + "\n"
@@ -29,24 +25,9 @@ def export(request: Request) -> str:
 
 def _line(name: str, e: Estimate, with_unit: bool) -> str:
     if not e.valid or e.quiet is None:
-        return f"| {code(name)} | invalid | | | | {e.tests} |"
+        return line((code(name), "invalid", "", "", "", str(e.tests)))
     unit = f" {e.clock.unit}" if with_unit else ""
     typical = "" if e.typical is None else table.with_interval(e.typical)
     spread = f"{100 * e.quiet.spread:.2f} %" if e.quiet.runs > 1 else "one run"
     cells = (code(name), table.with_interval(e.quiet) + unit, table.nanoseconds(e), typical, spread, str(e.tests))
-    return f"| {' | '.join(cells)} |"
-
-
-def code(text: str) -> str:
-    """`text` as a code span that stays one table cell, whatever it holds."""
-    return f"`{_one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
-
-
-def escaped(text: str) -> str:
-    """`text` as plain words: no markup, link, mention or line break of its own takes effect."""
-    unlinked = _LINK.sub(lambda m: m[0].replace("@", "@\u200b").replace(":", "\u200b:").replace(".", "\u200b."), text)
-    return _SPECIAL.sub(r"\\\1", _one_line(unlinked))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return line(cells)

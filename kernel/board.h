@@ -47,8 +47,13 @@
 #define BOARD_CLOCK_UNIT "cycles"
 #define BOARD_CLOCK_NAME "cycle"
 #define BOARD_CLOCK_HZ 0 // a simulated core has no rate; its mtime counts once in 100 cycles
+#define BOARD_SAMPLES_MAX 128 // every space has its own buffer, and clearing pages takes simulated cycles
 #else
 #error "no such board: pass board=virt, board=sifive_u or board=rocket to make"
+#endif
+
+#ifndef BOARD_SAMPLES_MAX
+#define BOARD_SAMPLES_MAX 1024 // tests of a group, passes of a circle
 #endif
 
 // Virtual addresses. The kernel is mapped at its physical addresses, devices DEVICE_OFFSET above theirs.
@@ -77,6 +82,7 @@
 #define KERNEL_STACK_SLOT (2 << KERNEL_STACK_BIT)
 
 #define PAGE_BYTES 4096
+#define CACHE_LINE_BYTES 64
 #define MEGAPAGE_BYTES 0x200000
 
 #endif

@@ -3,8 +3,8 @@
 // What the threads of a circle run, in kernel or user mode: the client hosts the measuring engine, the peer its loop.
 #include "../core/flow.h"
 #include "circle.h"
+#include "text.h"
 
-#define SAMPLES_MAX 1024
 #define LINE_BYTES 512
 
 const struct cyc_clock machine_clock = {
@@ -29,11 +29,17 @@ static void flush(struct stage *stage)
     stage->origin += machine_clock.end() - begin;
 }
 
+// Lines go out whole, or in pieces of the buffer's size. In pieces that were copied at once: simulated time counts.
 static void put(void *context, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        line[line_length++] = bytes[i];
-        if (line_length == sizeof line || bytes[i] == '\n')
+    while (length > 0) {
+        size_t room = sizeof line - line_length;
+        size_t some = length < room ? length : room;
+        memcpy(line + line_length, bytes, some);
+        line_length += some;
+        bytes += some;
+        length -= some;
+        if (line_length == sizeof line || line[line_length - 1] == '\n')
             flush(context);
     }
 }
@@ -80,7 +86,7 @@ static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle, const 
 
 void client_main(struct stage *stage)
 {
-    static struct cyc_sample samples[SAMPLES_MAX];
+    static struct cyc_sample samples[BOARD_SAMPLES_MAX];
     const struct circle *c = circle_number(stage->circle);
     const struct cyc_circle circle = {variant_contract(c, &stage->variant), c->turns, c->pass, stage};
     struct cyc_rig rig = {.clock = machine_clock,
@@ -88,7 +94,7 @@ void client_main(struct stage *stage)
                           .count = read_counters,
                           .writer = stage_writer(stage),
                           .samples = samples,
-                          .samples_max = SAMPLES_MAX};
+                          .samples_max = BOARD_SAMPLES_MAX};
     if (c->prepare != NULL)
         c->prepare(stage);
     rehearse(&circle);

@@ -11,28 +11,37 @@
 #define UART (DEVICE_OFFSET + UART_BASE)
 
 #if UART_IS_16550
-static void put_byte(char byte)
+#define FIFO_BYTES 16
+
+// An empty transmitter takes as many bytes as its queue holds.
+static size_t put_some(const char *bytes, size_t length)
 {
     volatile uint8_t *uart = (volatile uint8_t *)UART;
+    size_t some = length < FIFO_BYTES ? length : FIFO_BYTES;
+    uart[2] = 1; // queues on
     while ((uart[5] & 0x20) == 0) // line status: transmitter empty
         ;
-    uart[0] = (uint8_t)byte;
+    for (size_t i = 0; i < some; i++)
+        uart[0] = (uint8_t)bytes[i];
+    return some;
 }
 #else
-static void put_byte(char byte)
+static size_t put_some(const char *bytes, size_t length)
 {
     volatile uint32_t *uart = (volatile uint32_t *)UART;
+    (void)length;
     uart[2] = 1; // txctrl: transmit enable
     while ((uart[0] & 1u << 31) != 0) // txdata: full
         ;
-    uart[0] = (uint8_t)byte;
+    uart[0] = (uint8_t)bytes[0];
+    return 1;
 }
 #endif
 
 int64_t console_write(const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++)
-        put_byte(bytes[i]);
+    for (size_t sent = 0; sent < length;)
+        sent += put_some(bytes + sent, length - sent);
     return 0;
 }
 

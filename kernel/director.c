@@ -242,7 +242,8 @@ static void run_all(const struct direction *d, struct stage *stage)
 {
     const struct circle *circle;
     for (stage->circle = 0; (circle = circle_number(stage->circle)) != NULL; stage->circle++)
-        run_circle(d, circle, stage);
+        if (parameters_may_select(&d->parameters, circle->contract.key))
+            run_circle(d, circle, stage);
 }
 
 void director_main(struct direction *d)

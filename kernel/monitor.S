@@ -6,16 +6,11 @@
 
     .section .monitor.entry, "ax"
     .globl _start
-_start:                             // a0 = hart, a1 = device tree
+_start:                             // a0 = hart, a1 = device tree; .bss is zero, as every ELF loader leaves it
     csrr    t0, mhartid
     li      t1, BOOT_HART
     bne     t0, t1, park
     la      sp, monitor_stack_top
-    la      t0, bss_start
-    la      t1, bss_end
-1:  sd      zero, 0(t0)
-    addi    t0, t0, 8
-    bltu    t0, t1, 1b
     mv      s0, a0
     mv      s1, a1
     call    monitor_start

@@ -108,15 +108,34 @@ static int matches(const char *pattern, const char *key)
     return *key == '\0';
 }
 
+// Whether some key that begins with `stem` can match: up to its first star the pattern agrees with it.
+static int can_match(const char *pattern, const char *stem)
+{
+    for (; *pattern != '\0' && *pattern != ',' && *pattern != '*' && *stem != '\0'; pattern++, stem++)
+        if (*pattern != *stem)
+            return 0;
+    return *stem == '\0' || *pattern == '*';
+}
+
+static const char *next_pattern(const char *pattern)
+{
+    while (*pattern != '\0' && *pattern != ',')
+        pattern++;
+    return *pattern == ',' ? pattern + 1 : NULL;
+}
+
+int parameters_may_select(const struct parameters *parameters, const char *stem)
+{
+    for (const char *pattern = parameters->only; pattern != NULL; pattern = next_pattern(pattern))
+        if (can_match(pattern, stem))
+            return 1;
+    return 0;
+}
+
 int parameters_select(const struct parameters *parameters, const char *key)
 {
-    const char *pattern = parameters->only;
-    for (;;) {
+    for (const char *pattern = parameters->only; pattern != NULL; pattern = next_pattern(pattern))
         if (matches(pattern, key))
             return 1;
-        while (*pattern != '\0' && *pattern != ',')
-            pattern++;
-        if (*pattern++ == '\0')
-            return 0;
-    }
+    return 0;
 }

@@ -21,6 +21,8 @@ struct parameters {
 
 // Returns NULL, or the first word that is not understood.
 const char *parameters_read(struct parameters *parameters, const char *text);
+// Whether one of the patterns might fit a key that begins with `stem`: telling so is cheaper than making the key.
+int parameters_may_select(const struct parameters *parameters, const char *stem);
 // Whether one of the patterns in `only` fits the key.
 int parameters_select(const struct parameters *parameters, const char *key);
 

@@ -9,6 +9,9 @@ void *memset(void *to, int byte, size_t bytes)
     for (; bytes > 0 && ((uintptr_t)at & 7) != 0; bytes--)
         *at++ = (unsigned char)byte;
     uint64_t word = (unsigned char)byte * 0x0101010101010101u;
+    for (; bytes >= 64; bytes -= 64, at += 64) // pages, mostly
+        for (int i = 0; i < 64; i += 8)
+            *(uint64_t *)(void *)(at + i) = word;
     for (; bytes >= 8; bytes -= 8, at += 8)
         *(uint64_t *)(void *)at = word;
     for (; bytes > 0; bytes--)

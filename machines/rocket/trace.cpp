@@ -158,9 +158,21 @@ uint16_t Tracer::space()
     return known->second;
 }
 
+// What fetch lost, without a miss, on the way to another place than the next instruction, is the branch's.
+void Tracer::charge_jump(uint64_t pc, uint64_t next_pc)
+{
+    if (pc != next_pc_) {
+        cause_cyc_[BRANCH] += cause_cyc_[UNATTRIBUTED];
+        cause_cyc_[UNATTRIBUTED] = 0;
+    }
+    next_pc_ = next_pc;
+}
+
 void Tracer::retire(uint64_t cycle)
 {
     uint32_t insn = CORE(csr_io_trace_0_insn);
+    uint64_t pc = CORE(csr_io_trace_0_iaddr);
+    charge_jump(pc, pc + ((insn & 3) == 3 ? 4 : 2));
     bool trapped = CORE(csr_io_trace_0_exception);
     bool interrupted = trapped && CORE(wb_xcpt) && CORE(wb_reg_cause) >> 63;
     if (!trapped && insn == HINT_OPEN)
@@ -168,7 +180,7 @@ void Tracer::retire(uint64_t cycle)
     if (open_) {
         TraceStep step = {};
         step.clock = cycle;
-        step.pc = static_cast<uint64_t>(static_cast<int64_t>(CORE(csr_io_trace_0_iaddr) << 24) >> 24);
+        step.pc = static_cast<uint64_t>(static_cast<int64_t>(pc << 24) >> 24);
         step.insn = interrupted ? 0 : (insn & 3) == 3 ? insn : insn & 0xffff;
         step.privilege = CORE(csr__DOT__reg_mstatus_prv);
         step.flags = interrupted ? INTERRUPTED : trapped ? TRAPPED : 0;

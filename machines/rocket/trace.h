@@ -73,6 +73,7 @@ private:
     Cause of_stall() const;
     Cause of_memory() const;
     void move(Cause decoded);
+    void charge_jump(uint64_t pc, uint64_t next_pc);
     void retire(uint64_t cycle);
     uint16_t space();
 
@@ -84,6 +85,7 @@ private:
     Cause fetch_ = UNATTRIBUTED;                     // why fetch started anew, until ID issues
     bool tlb_missed_ = false;                        // the access that is in the data cache's second stage
     uint32_t cause_cyc_[CAUSES] = {};                // since the last retirement
+    uint64_t next_pc_ = 0;                           // behind the last retired instruction
     std::map<uint64_t, uint16_t> spaces_;
 };
 

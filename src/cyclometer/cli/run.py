@@ -7,19 +7,17 @@ import itertools
 import json
 import re
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from cyclometer.cli import common
+from cyclometer.cli.progress import Display
 from cyclometer.errors import FAILED, PASS, CyclometerError, UsageError
 from cyclometer.units import seconds
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
     from cyclometer.targets.common import Measured, Progress, Request
 
-_SAY_EVERY_S = 5.0
 _UNSAFE = re.compile(r"[^A-Za-z0-9.+=,-]+")  # what a folder's name had better not hold
 _NAME_MAX = 100
 
@@ -54,7 +51,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated.")
 @click.option("--runs", type=click.IntRange(1, 100), help="Process starts or boots.  [default: 5; 2 where exact]")
 @click.option("--budget", callback=_duration, metavar="TIME", help="Time for everything, as 60s or 2m.  [default: 54s]")
-@click.option("--quick", is_flag=True, help="Three short runs, about 12 s: a first look.")
+@click.option("--quick", is_flag=True, help="A first look: on Linux three short runs, 12 s.")
 @click.option("--method", type=click.Choice(["accumulated", "direct", "passes"]), help="Instead of each circle's own.")
 @click.option("--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]")
 @click.option("--clock", type=click.Choice(["native", "cycles"]), help="Clock of the Linux harness.  [default: native]")
@@ -63,11 +60,20 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option(
     "--config", callback=common.pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime."
 )
-@click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours (QEMU).")
+@click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours.")
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
 @click.option("--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).")
 @click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux).")
 @click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]")
+@click.option(
+    "--memory-latency",
+    "memory_latency_cyc",
+    type=click.IntRange(0, 100000),
+    help="Cycles before memory answers (Rocket).  [default: 0]",
+)
+@click.option(
+    "--memory-jitter", type=click.IntRange(0), metavar="SEED", help="Delay each answer by 0..15 cycles more (Rocket)."
+)
 @click.option("--matrix", multiple=True, metavar="A=B,C", help="Measure every combination, as mcs=off,on timer=rdtime.")
 @click.option("--kbench", callback=_kbench, metavar="I,D,G,S", help="KBench's case and its own table, as 30,1,5,30.")
 @click.option("--trace", is_flag=True, help="Keep a traced turn of each circle, for `cyclometer explain`.")
@@ -77,6 +83,7 @@ def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
     image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
+    memory_latency_cyc: int | None, memory_jitter: int | None,
     matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
@@ -93,7 +100,8 @@ def command(
         only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
         flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
-        append=append, cpu_model=cpu_model,
+        append=append, cpu_model=cpu_model, memory_latency_cyc=memory_latency_cyc,
+        memory_jitter=memory_jitter,
     )  # fmt: skip
     wanted = _product(request, matrix, output or _default_path(target))
     for _, path in wanted:
@@ -155,7 +163,7 @@ def _measure_all(
     from cyclometer.targets.common import Progress
 
     one = registry.target(target)
-    with _Display() as display:
+    with Display() as display:
         progress = Progress(display.show)
         if len(wanted) > 1 and getattr(one, "concurrent", False):
             found = _attempts_at_once(one, [request for request, _ in wanted], progress)
@@ -226,34 +234,3 @@ def _print_kbench(bundle: Bundle) -> None:
     from cyclometer.report.export import kbench, request
 
     click.echo(kbench.export(request.make(bundle)), nl=False)
-
-
-class _Display(AbstractContextManager["_Display"]):
-    """A progress bar on a terminal, a line now and then elsewhere. Redrawn between visits only, never during one."""
-
-    def __init__(self) -> None:
-        self._bar = None
-        self._said = 0.0
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-            columns = (TextColumn("{task.description:44}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
-            console = Console(stderr=True)
-            self._bar = Progress(*columns, TimeRemainingColumn(), console=console, auto_refresh=False, transient=True)
-            self._task = self._bar.add_task("")
-            self._bar.start()
-
-    def show(self, done: int, total: int, key: str) -> None:
-        """Called between visits."""
-        if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total, description=key[:44], refresh=True)
-        elif time.monotonic() - self._said > _SAY_EVERY_S:
-            self._said = time.monotonic()
-            click.echo(f"{done}/{total} {key}", err=True)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()

@@ -38,21 +38,27 @@ class Request:
     kernel: str | None = None
     append: str | None = None
     cpu_model: str | None = None
+    memory_latency_cyc: int | None = None
+    memory_jitter: int | None = None  # seed
 
     def refuse(self, target: str, *names: str) -> None:
         """UsageError for the first of these options that was given to a target that cannot heed it."""
         for name in names:
-            if getattr(self, name):
-                option = name.removesuffix("_s").replace("_", "-")
+            value = getattr(self, name)
+            if value is not None and value is not False and value != {}:  # 0 is an answer, too
+                option = name.removesuffix("_s").removesuffix("_cyc").replace("_", "-")
                 raise UsageError(f"target {target} has no use for --{option}; leave it out")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a display may show, called between visits only; and the wish to end, for targets that run in threads."""
+    """What a display may show, called between visits or steps of a build; and the wish to end, for those in threads."""
 
     visits: Callable[[int, int, str], None] = lambda *_: None  # visits done, of how many, the next one's name
     stop: threading.Event = field(default_factory=threading.Event)
+
+
+SILENT = Progress()
 
 
 def choose(contracts: Sequence[Contract], only: Sequence[str]) -> list[Contract]:

@@ -14,9 +14,11 @@ from cyclometer.doctor.checks import examine
 from cyclometer.doctor.observe import observe
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build, harness
-from cyclometer.targets.common import Measured, Progress, Request, choose
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, choose
 from cyclometer.targets.visits import Measurement, Settings
 
+_USELESS = ("config", "flow", "image", "machine", "kernel", "append", "cpu_model",
+            "memory_latency_cyc", "memory_jitter")  # fmt: skip
 _QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
 
 
@@ -26,8 +28,9 @@ class LinuxTarget:
     name = "linux"
     description = "the Linux this command runs on, by its own clock"
 
-    def build(self) -> list[Path]:
+    def build(self, progress: Progress = SILENT) -> list[Path]:
         """Compiles the harness if needed; the files made."""
+        progress.visits(0, 1, "the harness")
         return [build.harness()]
 
     def missing(self) -> str:
@@ -41,7 +44,7 @@ class LinuxTarget:
 
     def measure(self, request: Request, environment: dict[str, Any], progress: Progress) -> Measured:
         """Measures; Ctrl-C ends it early and keeps what there is."""
-        request.refuse(self.name, "config", "flow", "image", "machine", "kernel", "append", "cpu_model")
+        request.refuse(self.name, *_USELESS)
         settings = _settings(request)
         clock, contracts = _circles(settings)
         wanted = choose(contracts, settings.only)

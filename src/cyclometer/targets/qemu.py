@@ -18,7 +18,7 @@ from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Flow
 from cyclometer.record.trace import telling
 from cyclometer.targets import build, kernel
-from cyclometer.targets.common import Measured, Progress, Request, Traced, emulator_version
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, Traced, emulator_version
 from cyclometer.targets.console import Ended, read_console
 from cyclometer.targets.disassembly import Places, disassemble, program
 from cyclometer.targets.image import emulator, from_console
@@ -32,7 +32,7 @@ RUNS = 2  # the second one shows that the first one repeats to the byte
 FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
 PASSES = 10
 _USELESS = ("budget_s", "cpu", "clock", "seed", "quick", "kernel", "append", "cpu_model",
-            "memory_latency", "memory_jitter", "max_cycles")  # fmt: skip
+            "memory_latency_cyc", "memory_jitter")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,14 @@ class QemuTarget:
         """One sentence that names what this machine lacks for the target; empty where nothing."""
         return kernel.lacking(self.name, {EMULATOR: "qemu-system-misc"} | kernel.PACKAGES)
 
-    def build(self, config: dict[str, str] | None = None) -> list[Path]:
+    def build(self, config: Mapping[str, str] | None = None, progress: Progress = SILENT) -> list[Path]:
         """The image of a configuration, built if needed. Raises NotComparable where a tool is missing."""
         if lacks := self.missing():
             raise NotComparable(lacks)
+        progress.visits(0, 1, f"the kernel for {self.board}")
         return [kernel.image(self.board, config or {})]
 
-    def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+    def circles(self, config: Mapping[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of a configuration, as its image prints them."""
         (image,) = self.build(config)
         command = _command(EMULATOR, self.board, image, ("-bios", "none"))
@@ -71,7 +72,7 @@ class QemuTarget:
         if request.image is not None:
             return self._measure_image(request, request.image, environment)
         request.refuse(self.name, "machine")
-        (image,) = self.build(dict(request.config))
+        (image,) = self.build(request.config)
         runs = request.runs or RUNS
         boots = [kernel.arguments(request, run, FLOW, PASSES) for run in range(1, runs + 1)]
         command = _command(EMULATOR, self.board, image, ("-bios", "none"))

@@ -25,7 +25,7 @@ from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured,
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Circle, Flow, Group, Hello, Record
 from cyclometer.targets import build, guest_trace, harness, kernel_image
-from cyclometer.targets.common import Measured, Progress, Request, Traced, choose, emulator_version
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, Traced, choose, emulator_version
 from cyclometer.targets.console import Ended, read_console
 from cyclometer.targets.guest import Guest
 from cyclometer.targets.harness import Visit
@@ -40,7 +40,7 @@ _GROUPS, _TESTS, _PASSES = 3, 15, 30
 _LARGEST_TEST = 400_000  # instructions: a tenth of what passes between two timer ticks at 250 Hz
 _TURNS_MAX = 128
 _SETTINGS = ("kernel", "append", "cpu_model")
-_USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine")
+_USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency_cyc", "memory_jitter")
 _TAIL_BYTES = 300
 _cores = threading.BoundedSemaphore(build.cores())  # several kernels measured at once share them
 
@@ -56,9 +56,10 @@ class QemuLinuxTarget:
         """What this machine lacks for x86-64 kernels; others are asked for when one is named."""
         return _missing(MACHINES["x86_64"])
 
-    def build(self, config: dict[str, str] | None = None) -> list[Path]:
+    def build(self, config: dict[str, str] | None = None, progress: Progress = SILENT) -> list[Path]:
         """The harness for x86-64 kernels, compiled if needed."""
         del config
+        progress.visits(0, 1, "the harness")
         return [_program(MACHINES["x86_64"])]
 
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Kernel images on the RTL of the Rocket core, exact in cycles.
+
+Every circle has a boot of its own, so its cycles do not depend on which others are measured, and boots share the
+cores of this machine. A run is one boot of each circle.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import shutil
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from cyclometer.bundle.model import Clock, Contract
+from cyclometer.errors import NotComparable, NothingMeasured, UsageError
+from cyclometer.record.schema import Flow
+from cyclometer.targets import build, kernel, rocket_board
+from cyclometer.targets.common import SILENT, Measured, Progress, Request
+from cyclometer.targets.console import Ended, read_console
+from cyclometer.targets.image import from_console
+from cyclometer.targets.qemu import EMULATOR, virt
+
+BOARD = "rocket"  # as kernel/Makefile calls it; its `cycle` clock is that of kernel/board.h
+CLOCK = Clock("cycle", "cycles", 0, exact=True)
+BOOT_S = 600  # wall clock; the boot of one circle takes seconds
+RUNS = 2  # the second one shows that the first one repeats to the byte
+FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
+PASSES = 10
+QUICK_FLOW = Flow(initial=4, delta=4, groups=2, tests=2)
+QUICK_PASSES = 4
+_USELESS = ("budget_s", "cpu", "clock", "seed", "machine", "kernel", "append", "cpu_model")
+
+
+@dataclass(frozen=True)
+class RocketTarget:
+    """The reference kernel on one configuration of the Rocket core."""
+
+    name: str
+    core: str  # as the package calls it
+    caches: str
+
+    @property
+    def description(self) -> str:
+        return f"the reference kernel on the RTL of the Rocket core with {self.caches}, exact in cycles"
+
+    def missing(self) -> str:
+        """One sentence that names what this machine lacks for the target; empty where nothing."""
+        return kernel.lacking(self.name, rocket_board.PACKAGES | kernel.PACKAGES)
+
+    def build(self, config: Mapping[str, str] | None = None, progress: Progress = SILENT) -> list[Path]:
+        """The simulator and the image of a configuration, built if needed. Raises NotComparable without the tools."""
+        if lacks := self.missing():
+            raise NotComparable(lacks)
+        return [rocket_board.simulator(self.core, progress.visits), _image(config or {})]
+
+    def circles(self, config: Mapping[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        """The clock and all contracts of a configuration.
+
+        Contracts are the same on every board, so QEMU lists them where it is installed: simulating takes a minute.
+        """
+        if shutil.which(EMULATOR) and not virt().missing():
+            return CLOCK, virt().circles({**(config or {}), "asid": "off"})[1]
+        simulator, image = self.build(config)
+        return kernel.circles(image, lambda arguments: _boot([str(simulator)], image, arguments))
+
+    def measure(self, request: Request, environment: dict[str, Any], progress: Progress) -> Measured:
+        """Boots the image once for every circle that is asked for, `runs` times."""
+        request.refuse(self.name, *_USELESS)
+        if lacks := self.missing():
+            raise NotComparable(lacks)
+        simulator = rocket_board.simulator(self.core, progress.visits)
+        command = [str(simulator), *_memory(request)]
+        facts = environment | {"verilator": rocket_board.verilator_version(), "core": self.core}
+        if request.image is not None:
+            return self._measure_image(request, request.image, command, facts)
+        image = _image(request.config)
+        boots = self._boots(request)
+        ends = _boot_all(command, image, boots, request.watchdog_s or BOOT_S, progress)
+        runs: dict[int, list[Ended]] = {}
+        for arguments, ended in zip(boots, ends, strict=True):
+            runs.setdefault(int(arguments["run"]), []).append(ended)
+        return kernel.assemble(
+            self.name, facts | {"image": image.parent.name}, runs, {"arguments": boots}, _settings(request)
+        )
+
+    def _boots(self, request: Request) -> list[dict[str, str]]:
+        """Boot arguments: run by run, circle by circle in the order of the catalogue."""
+        keys = [contract.key for contract in self.circles(request.config)[1]]
+        chosen = [key for key in keys if any(fnmatch.fnmatchcase(key, pattern) for pattern in request.only)]
+        if not chosen:
+            raise NothingMeasured(f"{self.name} measured nothing; no circle of this configuration matches --only")
+        flow, passes = (QUICK_FLOW, QUICK_PASSES) if request.quick else (FLOW, PASSES)
+        runs = request.runs or (1 if request.quick else RUNS)
+        return [
+            kernel.arguments(request, run, flow, passes) | {"only": key} for run in range(1, runs + 1) for key in chosen
+        ]
+
+    def _measure_image(self, request: Request, image: Path, command: Sequence[str], facts: dict[str, Any]) -> Measured:
+        """One boot of a foreign image; its own end, or the bound, ends it."""
+        request.refuse(self.name, "config")
+        if not image.is_file():
+            raise UsageError(f"{image} cannot be read; name an ELF image")
+        ended = _boot(command, image, kernel.arguments(request, 1, FLOW, PASSES), request.watchdog_s or BOOT_S)
+        facts = facts | {"image": image.name}
+        if b"@cyc {" in ended.console:
+            return kernel.assemble(image.name, facts, {1: [ended]}, {}, _settings(request))
+        return Measured(from_console(ended.console, ended.why), {"run-1": ended.console})
+
+
+def rocket() -> RocketTarget:
+    """rv64imafdc, 16 KiB caches of 4 ways, TLBs of 32 entries, branch prediction."""
+    return RocketTarget("rocket", "LitexFullConfig", "16 KiB caches")
+
+
+def rocket_small() -> RocketTarget:
+    """rv64imac, 4 KiB caches of one way, TLBs of 4 entries, no branch prediction."""
+    return RocketTarget("rocket-small", "LitexLinuxConfig", "4 KiB caches")
+
+
+def _image(config: Mapping[str, str]) -> Path:
+    if config.get("asid") == "on":
+        raise UsageError("the Rocket core has no identifiers of address spaces; leave out asid=on")
+    return kernel.image(BOARD, config)
+
+
+def _memory(request: Request) -> list[str]:
+    """The simulator's options for the memory that was asked for."""
+    options = []
+    if request.memory_latency_cyc is not None:
+        options += ["--memory-latency", str(request.memory_latency_cyc)]
+    if request.memory_jitter is not None:
+        options += ["--memory-jitter", str(request.memory_jitter)]
+    return options
+
+
+def _settings(request: Request) -> dict[str, str]:
+    """What of the machine can be chosen stands in every row's configuration."""
+    jitter = "off" if request.memory_jitter is None else str(request.memory_jitter)
+    return {"memory_latency": str(request.memory_latency_cyc or 0), "memory_jitter": jitter}
+
+
+def _boot_all(
+    command: Sequence[str], image: Path, boots: Sequence[Mapping[str, str]], bound_s: float, progress: Progress
+) -> list[Ended]:
+    """All boots, as many at once as there are cores, in the order given."""
+    done = count(1)
+
+    def boot(arguments: Mapping[str, str]) -> Ended:
+        ended = _boot(command, image, arguments, bound_s)
+        progress.visits(next(done), len(boots), arguments["only"])
+        return ended
+
+    progress.visits(0, len(boots), boots[0]["only"])
+    with ThreadPoolExecutor(max_workers=build.cores()) as pool:
+        return list(pool.map(boot, boots))
+
+
+def _boot(command: Sequence[str], image: Path, arguments: Mapping[str, str], bound_s: float = BOOT_S) -> Ended:
+    """One boot; ends with the image's `end` record, its finisher, or the bound."""
+    return read_console([*command, "--append", kernel.words(arguments), str(image)], bound_s)

@@ -93,7 +93,7 @@ def test_bisecting_a_folder_of_images_finds_the_first_slow_one(kernel: Path, tmp
     images = tmp_path / "images"
     images.mkdir()
     broken = newer[:0x8000] + bytes(len(newer) - 0x8000)
-    for number, content in enumerate((newer, broken, newer, kernel.read_bytes()), 1):
+    for number, content in enumerate((newer, newer, broken, newer, kernel.read_bytes()), 1):
         (images / f"bzImage-{number}").write_bytes(content)
     page = (ROOT / "docs/bisect.md").read_text(encoding="utf-8")
     folder, steps = re.findall(r"```sh\n(.*?)```", page, re.S)[:2]
@@ -102,14 +102,9 @@ def test_bisecting_a_folder_of_images_finds_the_first_slow_one(kernel: Path, tmp
         ["sh", "-eu", "-c", f"{folder}\n{steps}\ngit bisect log"],
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    log = done.stdout[done.stdout.rfind("git bisect start") :]
-    assert re.findall(r"^# (good|bad|skip|first bad commit): \[\w+\] (\S+)", log, re.M) == [
-        ("bad", "bzImage-4"),
-        ("good", "bzImage-1"),
-        ("skip", "bzImage-2"),
-        ("good", "bzImage-3"),
-    ], done.stdout + done.stderr
-    assert re.search(r"# first bad commit: \[\w+\] bzImage-4", log)
+    assert re.findall(r"^# (good|bad|skip|first bad commit): \[\w+\] bzImage-(\d)", done.stdout, re.M) == [
+        ("bad", "5"), ("good", "1"), ("skip", "3"), ("good", "4"), ("first bad commit", "5"),
+    ], done.stdout + done.stderr  # fmt: skip
 
 
 @pytest.mark.slow

@@ -52,8 +52,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a display may show, called between visits, or steps of a build, only; and the wish to end, for targets that
-    run in threads."""
+    """What a display may show, called between visits or steps of a build; and the wish to end, for those in threads."""
 
     visits: Callable[[int, int, str], None] = lambda *_: None  # visits done, of how many, the next one's name
     stop: threading.Event = field(default_factory=threading.Event)

@@ -91,9 +91,9 @@ class QemuTarget:
         numbers = {test.window: key for key, test in wanted.items()}
         places = kernel.places(image)
         stopping = [word.replace("sleep=off", "sleep=on") for word in (*command, "-append", kernel.words(arguments))]
-        console, windows = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
-        named = {numbers[number]: steps for number, steps in windows.items()}
-        return Traced(Decoder().feed(console), named, places)
+        traced = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
+        named = {numbers[number]: steps for number, steps in traced.windows.items()}
+        return Traced(Decoder().feed(traced.console), named, places)
 
     def _measure_image(self, request: Request, image: Path, environment: dict[str, Any]) -> Measured:
         """One boot of a foreign image; its own end, or the bound, ends it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The same examples in every run, and no deadline: a test turns red with a change, not with the day or a busy machine."""
+"""The same examples in every run, and no deadline: a test turns red with a change, not with the day or the load."""
 
 from hypothesis import settings
 

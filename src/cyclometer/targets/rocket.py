@@ -29,9 +29,9 @@ BOARD = "rocket"  # as kernel/Makefile calls it; its `cycle` clock is that of ke
 CLOCK = Clock("cycle", "cycles", 0, exact=True)
 BOOT_S = 600  # wall clock; the boot of one circle takes seconds
 RUNS = 2  # the second one shows that the first one repeats to the byte
-FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
+FLOW = Flow(initial=20, delta=20, groups=3, tests=5)
 PASSES = 10
-QUICK_FLOW = Flow(initial=4, delta=4, groups=2, tests=2)
+QUICK_FLOW = Flow(initial=16, delta=16, groups=2, tests=2)
 QUICK_PASSES = 4
 _USELESS = ("budget_s", "cpu", "clock", "seed", "machine", "kernel", "append", "cpu_model")
 

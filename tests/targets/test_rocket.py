@@ -13,8 +13,9 @@ import pytest
 from cyclometer.bundle.model import Contract
 from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
 from cyclometer.record.schema import Flow
-from cyclometer.targets import rocket, rocket_board
+from cyclometer.targets import kernel, rocket, rocket_board
 from cyclometer.targets.common import Progress, Request
+from cyclometer.targets.console import Ended
 
 INSIDE = "pythondata_cpu_rocket/verilog/"
 
@@ -69,19 +70,41 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> rocket.RocketTarget:
     return rocket.rocket()
 
 
-def test_every_circle_has_a_boot_of_its_own_in_every_run(planned: rocket.RocketTarget) -> None:
+def test_every_circle_has_a_boot_of_its_own(planned: rocket.RocketTarget) -> None:
     boots = planned._boots(Request(only=("floor.*", "*.empty.*"), flow=Flow(1, 2, 3, 4)))
-    assert [(b["run"], b["only"]) for b in boots] == [
-        ("1", "floor.empty.kernel"), ("1", "floor.crossing.user"),
-        ("2", "floor.empty.kernel"), ("2", "floor.crossing.user"),
-    ]  # fmt: skip
+    assert [boot["only"] for boot in boots] == ["floor.empty.kernel", "floor.crossing.user"]
     assert [boots[0][name] for name in ("initial", "delta", "groups", "tests")] == ["1", "2", "3", "4"]
 
 
-def test_quick_is_one_run_of_fewer_turns(planned: rocket.RocketTarget) -> None:
-    quick, full = planned._boots(Request(quick=True)), planned._boots(Request())
-    assert (len(quick), len(full)) == (3, 6)
-    assert int(quick[0]["tests"]) * int(quick[0]["groups"]) < int(full[0]["tests"]) * int(full[0]["groups"])
+@pytest.mark.parametrize(("request_", "runs"), [(Request(), 2), (Request(quick=True), 1), (Request(runs=3), 3)])
+def test_all_runs_boot_alike_and_their_consoles_are_kept_apart(
+    planned: rocket.RocketTarget, monkeypatch: pytest.MonkeyPatch, request_: Request, runs: int
+) -> None:
+    booted: list[dict[str, str]] = []
+
+    def boot_all(_command: object, _image: object, boots: list[dict[str, str]], *_: object) -> list[Ended]:
+        booted.extend(boots)
+        return [Ended(str(n).encode(), "", done=True) for n in range(len(boots))]
+
+    seen: dict[int, list[bytes]] = {}
+    monkeypatch.setattr(rocket.RocketTarget, "missing", lambda _: "")
+    monkeypatch.setattr(rocket_board, "simulator", lambda *_: Path("sim"))
+    monkeypatch.setattr(rocket_board, "verilator_version", lambda: "5")
+    monkeypatch.setattr(rocket, "_image", lambda _: Path("rocket/kernel.elf"))
+    monkeypatch.setattr(rocket, "_boot_all", boot_all)
+    monkeypatch.setattr(
+        kernel,
+        "assemble",
+        lambda _t, _f, by_run, *_: seen.update({r: [e.console for e in es] for r, es in by_run.items()}),
+    )
+    planned.measure(request_, {}, Progress())
+    assert booted == booted[:3] * runs
+    assert seen == {run + 1: [str(3 * run + n).encode() for n in range(3)] for run in range(runs)}
+
+
+def test_quick_is_fewer_turns(planned: rocket.RocketTarget) -> None:
+    quick, full = planned._boots(Request(quick=True))[0], planned._boots(Request())[0]
+    assert int(quick["tests"]) * int(quick["groups"]) < int(full["tests"]) * int(full["groups"])
 
 
 def test_no_circle_that_matches_is_nothing_measured(planned: rocket.RocketTarget) -> None:
@@ -92,7 +115,7 @@ def test_no_circle_that_matches_is_nothing_measured(planned: rocket.RocketTarget
 def test_the_memory_stands_in_the_options_and_in_the_configuration() -> None:
     assert rocket._memory(Request()) == []
     assert rocket._settings(Request()) == {"memory_latency": "0", "memory_jitter": "off"}
-    slow = Request(memory_latency=20, memory_jitter=0)
+    slow = Request(memory_latency_cyc=20, memory_jitter=0)
     assert rocket._memory(slow) == ["--memory-latency", "20", "--memory-jitter", "0"]
     assert rocket._settings(slow) == {"memory_latency": "20", "memory_jitter": "0"}
 

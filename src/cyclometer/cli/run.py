@@ -91,7 +91,7 @@ def command(
         only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
         flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
-        append=append, cpu_model=cpu_model, memory_latency=memory_latency,
+        append=append, cpu_model=cpu_model, memory_latency_cyc=memory_latency,
         memory_jitter=memory_jitter,
     )  # fmt: skip
     measurements = _product(request, matrix, output or _default_path(target))

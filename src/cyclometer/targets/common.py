@@ -37,7 +37,7 @@ class Request:
     kernel: str | None = None
     append: str | None = None
     cpu_model: str | None = None
-    memory_latency: int | None = None  # cycles
+    memory_latency_cyc: int | None = None
     memory_jitter: int | None = None  # seed
 
     def refuse(self, target: str, *names: str) -> None:
@@ -45,7 +45,7 @@ class Request:
         for name in names:
             value = getattr(self, name)
             if value is not None and value is not False and value != {}:  # 0 is an answer, too
-                option = name.removesuffix("_s").replace("_", "-")
+                option = name.removesuffix("_s").removesuffix("_cyc").replace("_", "-")
                 raise UsageError(f"target {target} has no use for --{option}; leave it out")
 
 

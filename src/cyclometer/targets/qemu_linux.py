@@ -43,7 +43,7 @@ _LARGEST_TEST = 400_000  # instructions: a tenth of what passes between two time
 _TURNS_MAX = 128
 _VISIT_S = 5  # of the guest's time, which is so many thousand million instructions
 _SETTINGS = ("kernel", "append", "cpu_model")
-_USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency", "memory_jitter")
+_USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency_cyc", "memory_jitter")
 _TAIL_BYTES = 300
 _cores = threading.BoundedSemaphore(build.cores())  # several kernels measured at once share them
 

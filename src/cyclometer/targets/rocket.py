@@ -80,25 +80,24 @@ class RocketTarget:
             return self._measure_image(request, request.image, command, facts)
         image = _image(request.config)
         boots = self._boots(request)
-        ends = _boot_all(command, image, boots, request.watchdog_s or BOOT_S, progress)
-        runs: dict[int, list[Ended]] = {}
-        for arguments, ended in zip(boots, ends, strict=True):
-            runs.setdefault(int(arguments["run"]), []).append(ended)
+        number = request.runs or (1 if request.quick else RUNS)
+        ends = _boot_all(command, image, boots * number, request.watchdog_s or BOOT_S, progress)
+        runs = {run: ends[(run - 1) * len(boots) : run * len(boots)] for run in range(1, number + 1)}
         return kernel.assemble(
             self.name, facts | {"image": image.parent.name}, runs, {"arguments": boots}, _settings(request)
         )
 
     def _boots(self, request: Request) -> list[dict[str, str]]:
-        """Boot arguments: run by run, circle by circle in the order of the catalogue."""
+        """Boot arguments of a run, circle by circle in the order of the catalogue.
+
+        All runs get the same ones: even the run's number, printed, would leave the caches in another state.
+        """
         keys = [contract.key for contract in self.circles(request.config)[1]]
         chosen = [key for key in keys if any(fnmatch.fnmatchcase(key, pattern) for pattern in request.only)]
         if not chosen:
             raise NothingMeasured(f"{self.name} measured nothing; no circle of this configuration matches --only")
         flow, passes = (QUICK_FLOW, QUICK_PASSES) if request.quick else (FLOW, PASSES)
-        runs = request.runs or (1 if request.quick else RUNS)
-        return [
-            kernel.arguments(request, run, flow, passes) | {"only": key} for run in range(1, runs + 1) for key in chosen
-        ]
+        return [kernel.arguments(request, 1, flow, passes) | {"only": key} for key in chosen]
 
     def _measure_image(self, request: Request, image: Path, command: Sequence[str], facts: dict[str, Any]) -> Measured:
         """One boot of a foreign image; its own end, or the bound, ends it."""
@@ -131,8 +130,8 @@ def _image(config: Mapping[str, str]) -> Path:
 def _memory(request: Request) -> list[str]:
     """The simulator's options for the memory that was asked for."""
     options = []
-    if request.memory_latency is not None:
-        options += ["--memory-latency", str(request.memory_latency)]
+    if request.memory_latency_cyc is not None:
+        options += ["--memory-latency", str(request.memory_latency_cyc)]
     if request.memory_jitter is not None:
         options += ["--memory-jitter", str(request.memory_jitter)]
     return options
@@ -141,7 +140,7 @@ def _memory(request: Request) -> list[str]:
 def _settings(request: Request) -> dict[str, str]:
     """What of the machine can be chosen stands in every row's configuration."""
     jitter = "off" if request.memory_jitter is None else str(request.memory_jitter)
-    return {"memory_latency": str(request.memory_latency or 0), "memory_jitter": jitter}
+    return {"memory_latency": str(request.memory_latency_cyc or 0), "memory_jitter": jitter}
 
 
 def _boot_all(

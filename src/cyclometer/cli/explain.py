@@ -43,14 +43,14 @@ def command(
     *sides, key = operands
     if len(sides) != 2 if diff else len(sides) > 1:
         raise UsageError("give KEY, or SIDE KEY, or --diff A B KEY; `cyclometer explain --help` says what a side is")
-    found = [_evidence(side, key, target, config) for side in sides or [_DEFAULT]]
+    found = [_evidence(side, key, target, config, diff) for side in sides or [_DEFAULT]]
     if diff:
         _difference(found[0], found[1], output, as_json)
     else:
         _explanation(found[0], output, as_json, lines)
 
 
-def _evidence(side: str, key: str, target: str, config: dict[str, str]) -> dict[str, Evidence]:
+def _evidence(side: str, key: str, target: str, config: dict[str, str], diff: bool) -> dict[str, Evidence]:
     """Traces of the circle by role, from wherever the side says."""
     from cyclometer.explain import sources
     from cyclometer.targets import registry
@@ -67,7 +67,7 @@ def _evidence(side: str, key: str, target: str, config: dict[str, str]) -> dict[
             f"{one.name} has no circle {key!r} in this configuration; `cyclometer list` names those it has"
         )
     request = Request(only=(key,), config=chosen, memory_latency_cyc=latency_cyc, memory_jitter=jitter)
-    return sources.trace(one, request, [key])[key]
+    return sources.trace(one, request, [key], steady_only=diff)[key]
 
 
 def _side(words: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 import msgspec
@@ -63,7 +64,7 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     """
     if guest.kernel.machine.name != "x86_64":
         raise NotComparable(f"{guest.kernel.machine.name} guests cannot be traced yet; trace an x86-64 kernel")
-    costs, symbols, failed = _ask(guest, list(methods), bound_s)
+    costs, symbols, failed = _ask(guest, tuple(methods), bound_s)
     visits = [_visit(key, methods[key], costs[key]) for key in methods if key in costs]
     places = Places({}, disassemble(guest.program, program(X86_64), build.sources()))
     wanted = _candidates(visits)
@@ -78,7 +79,8 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     return Traced([*_only(records, chosen), *failed], windows, Places(kernel, places.user))
 
 
-def _ask(guest: Guest, keys: Sequence[str], bound_s: float) -> tuple[dict[str, float], Symbols, list[Record]]:
+@cache
+def _ask(guest: Guest, keys: tuple[str, ...], bound_s: float) -> tuple[dict[str, float], Symbols, list[Record]]:
     """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what cannot run."""
     kept = build.cache() / "symbols" / f"{guest.kernel.sha256}.map"
     known = _symbols((guest.kernel.symbols or kept).read_bytes()) if (guest.kernel.symbols or kept).exists() else None

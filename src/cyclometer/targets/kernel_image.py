@@ -60,7 +60,7 @@ class Kernel:
     machine: Machine
     sha256: str
     name: str
-    config: dict[str, str] = field(default_factory=dict)  # CONFIG_X -> value; "n" where it is not set
+    config: dict[str, str] = field(default_factory=dict, compare=False)  # CONFIG_X -> value; "n" where it is not set
     symbols: Path | None = None  # a System.map or vmlinux
 
     def facts(self) -> dict[str, object]:

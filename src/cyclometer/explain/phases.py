@@ -23,17 +23,18 @@ _SWITCHES = ("context_switch", "__switch_to_asm")  # functions in which a thread
 _SWITCH, _INTERRUPT = "switch to", "interrupt of"
 
 
-def phases(steps: Steps, places: Places, contract: Contract) -> tuple[list[str], bool]:
+def phases(steps: Steps, places: Places, contract: Contract, turns: int) -> tuple[list[str], bool]:
     """The phase of every step, and whether the events in the trace are those of the contract's sequence, in its order.
 
     A call begins where its function is entered in the kernel, a switch where the function that hands over is. The
-    sequence goes round, and the turn may begin anywhere in it; where not all of a turn is timed, it holds few events.
+    sequence goes round, and the turns may begin anywhere in it; where not all of a turn is timed, it holds few events.
     """
     sequence = [event for event in contract.sequence if _what(event)]
     wanted = [_what(event) for event in sequence]
     seen = _seen(steps, places, set(wanted))
     start = _aligned([what for _, what in seen], wanted)
-    in_sequence = start is not None or (not seen and contract.interval.kind != "round_trip")
+    whole = contract.interval.kind != "round_trip" or len(seen) == len(sequence) * turns
+    in_sequence = whole and (start is not None or not seen)
     if start is None:
         seen = seen or _seen(steps, places, None)
         names = [f"{what} (not as in the sequence)" for _, what in seen]

@@ -86,8 +86,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class Traced:
-    """One boot whose machine wrote down what it executed: its records, and the window of each circle's telling test."""
+    """Boots whose machine wrote down what it executed: their records, and the window of each circle's telling test."""
 
     records: Sequence[Record]
     windows: Mapping[str, Steps]  # by key; see record.trace.telling
     places: Places
+    settings: Mapping[str, str] = field(default_factory=dict)  # of the machine, beside the image's configuration

@@ -27,22 +27,26 @@ class Ended:
     done: bool = False  # the `end` record came
 
 
-def read_console(command: Sequence[str], bound_s: float, stop: threading.Event | None = None) -> Ended:
+def read_console(
+    command: Sequence[str], bound_s: float, stop: threading.Event | None = None, *, to_exit: bool = False
+) -> Ended:
     """Starts `command` and reads its output until the `end` record, its exit, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
 
-    The process is killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
+    `to_exit` waits for the exit although the record came, where the process has a file to finish. Otherwise it is
+    killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
     """
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
     try:
-        return _read(process.stdout.fileno(), time.monotonic() + bound_s, bound_s, stop or threading.Event())
+        deadline_s = time.monotonic() + bound_s
+        return _read(process.stdout.fileno(), deadline_s, bound_s, stop or threading.Event(), to_exit)
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
 
 
-def _read(file: int, deadline_s: float, bound_s: float, stop: threading.Event) -> Ended:
+def _read(file: int, deadline_s: float, bound_s: float, stop: threading.Event, to_exit: bool) -> Ended:
     console = bytearray()
     ended_at: int | None = None
     while True:
@@ -57,12 +61,12 @@ def _read(file: int, deadline_s: float, bound_s: float, stop: threading.Event) -
             return Ended(bytes(console), f"{silent} after {bound_s:g} s")
         data = os.read(file, _CHUNK_BYTES)
         if not data:
-            return Ended(bytes(console), "ended by itself")
+            return Ended(bytes(console), "ended by itself", done=ended_at is not None)
         before = len(console)
         console += data
         if ended_at is None and (found := console.find(_END, max(0, before - _TAIL_BYTES))) >= 0:
             ended_at = found
-        if ended_at is not None and console.find(b"\n", ended_at) >= 0:
+        if not to_exit and ended_at is not None and console.find(b"\n", ended_at) >= 0:
             return Ended(bytes(console), "said that it was done", done=True)
         if len(console) > CONSOLE_MAX_BYTES:
             return Ended(bytes(console), f"printed more than {CONSOLE_MAX_BYTES >> 20} MiB")

@@ -210,7 +210,8 @@ class _Machine:
         theirs.close()
         assert self._process.stdout is not None
         self._console = self._process.stdout.fileno()
-        self._heard = {self._stub.fileno(): bytearray(), self._log: bytearray(), self._console: bytearray()}
+        self._open = [self._stub.fileno(), self._log, self._console]
+        self._heard = {file: bytearray() for file in self._open}
 
     def __enter__(self) -> _Machine:
         return self
@@ -291,12 +292,14 @@ class _Machine:
     def _listen(self, patience_s: float | None = None) -> bool:
         """Takes what has come from anywhere; False where nothing has within `patience_s`, by default the bound."""
         left_s = max(self._deadline_s - time.monotonic(), 0)
-        ready, _, _ = select.select(list(self._heard), [], [], left_s if patience_s is None else patience_s)
+        ready, _, _ = select.select(self._open, [], [], left_s if patience_s is None else patience_s)
         if not ready and patience_s is None:
             raise MeasurementFailed("the traced machine did not come to its test in time; allow more by --watchdog")
         for file in ready:
             data = os.read(file, _CHUNK_BYTES)
-            if not data:
+            if not data and file != self._console:
+                self._open.remove(file)  # the console has still to be heard to its end
+            elif not data:
                 raise MeasurementFailed("QEMU ended while it was traced; run the circle without tracing")
             self._heard[file] += data
             if len(self._heard[file]) > HEARD_MAX_BYTES:

@@ -23,7 +23,7 @@ import numpy as np
 from cyclometer.errors import MeasurementFailed, NotComparable
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import X86_64
-from cyclometer.record.schema import Failed, Flow, Group, Overhead, Pass, Record, Skipped
+from cyclometer.record.schema import Failed, Flow, Group, Hello, Overhead, Pass, Record, Skipped
 from cyclometer.record.trace import TRAPPED, USER, Steps
 from cyclometer.targets import build, qemu_trace
 from cyclometer.targets.common import Traced
@@ -147,10 +147,17 @@ def _quietest(records: Sequence[Record], wanted: Mapping[int, str]) -> list[int]
 def _only(records: Sequence[Record], chosen: Sequence[int]) -> list[Record]:
     """The records with one value each: the chosen window's, else the quietest, so that the slope is that of quiet."""
     places = {id(record): place for number, record, place in _values(records) if number in chosen}
-    return [_with_one(r, places) if isinstance(r, Group | Pass | Overhead) else r for r in records]
+    return [_named(r) if isinstance(r, Hello) else _with_one(r, places) for r in records]
 
 
-def _with_one(record: Group | Pass | Overhead, places: Mapping[int, int]) -> Record:
+def _named(hello: Hello) -> Hello:
+    """The hello with the kernel among what tells one side of a comparison from the other."""
+    return msgspec.structs.replace(hello, configuration={**hello.configuration, "kernel": hello.kernel})
+
+
+def _with_one(record: Record, places: Mapping[int, int]) -> Record:
+    if not isinstance(record, Group | Pass | Overhead):
+        return record
     quietest = min(range(len(record.values)), key=lambda place: _disturbance(record, place))
     i = places.get(id(record), quietest)
     counters = {name: [counts[i]] for name, counts in record.counters.items()}

@@ -48,7 +48,8 @@ def image(board: str, config: Mapping[str, str]) -> Path:
     out = build.cache() / f"kernel-{build.content(root, parts, (CROSS,))}"
     settings = [f"board={board}", f"BUILD={out}", *(f"{name}={value}" for name, value in sorted(config.items()))]
     command = ["make", "--no-print-directory", "-s", "-C", str(root / "kernel"), *settings]
-    _make([*command, "all"])
+    with build.alone(out):
+        _make([*command, "all"])
     return Path(_make([*command, "name"]).strip()) / "kernel.elf"
 
 

@@ -153,6 +153,13 @@ def test_a_side_is_a_target_with_its_configuration(
     assert [dict(request.config) for request in asked if request.method is None] == configs
 
 
+def test_the_memory_of_a_board_is_part_of_a_side(asked: list[Request]) -> None:
+    run("emulator:memory_latency=20,memory_jitter=7,mcs=on", KEY)
+    assert {(r.memory_latency_cyc, r.memory_jitter, str(r.config)) for r in asked} == {(20, 7, "{'mcs': 'on'}")}
+    with pytest.raises(UsageError, match="memory_latency=slow is no number"):
+        run("emulator:memory_latency=slow", KEY)
+
+
 def test_an_unknown_circle_and_a_mute_target_are_one_sentence(asked: list[Request]) -> None:
     with pytest.raises(UsageError, match=r"emulator has no circle 'thing\.else' in this configuration"):
         run("emulator", "thing.else")

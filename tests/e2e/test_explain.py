@@ -20,13 +20,15 @@ from cyclometer.explain.evidence import Evidence
 from cyclometer.explain.explanation import Explanation, explain
 from cyclometer.explain.floor import crossings, space_switches, timer_reads
 from cyclometer.record.schema import Flow
-from cyclometer.targets import qemu
+from cyclometer.record.trace import CAUSES
+from cyclometer.targets import qemu, rocket
 from cyclometer.targets.common import Request
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(not shutil.which(qemu.EMULATOR) or not shutil.which(qemu.CROSS), reason=qemu.virt().missing()),
 ]
+ON_ROCKET = pytest.mark.skipif(bool(rocket.rocket().missing()), reason=rocket.rocket().missing() or "Rocket is here")
 VIEWS = ("causes", "phases", "modes", "functions", "lines", "instructions", "stacks")
 SIGNAL = "notification.round_trip.low_to_high.u_to_u.cross"
 # It waits for the timer by reading the time again and again: neither its turns nor its readings are alike.
@@ -138,3 +140,30 @@ def test_a_run_keeps_traces_that_explain_themselves(tmp_path: Path) -> None:
     kept = sources.kept(bundle, SIGNAL)
     shown = json.loads(CliRunner().invoke(cli, ["show", str(bundle), "--json"], catch_exceptions=False).stdout)
     assert f"{int(kept['steady'].latency)}" in json.dumps(shown)
+
+
+def on_rocket(keys: list[str]) -> None:
+    """Every cycle of a turn has a cause; the turn is what the core does again and again."""
+    target = rocket.rocket()
+    traced = target.trace(Request(only=(*keys, *evidences.FLOOR_ONLY), flow=target.trace_flow), keys)
+    for key, one in evidences.gather(target.name, traced, keys, "steady").items():
+        e = explain(one)
+        for view in VIEWS:
+            assert sum(part.total for part in getattr(e, view)) == e.turn.length, (key, view)
+        assert sum(share.total for share in e.floor) == e.length
+        assert e.in_sequence or key == UNSTEADY, key
+        assert e.whole.causes[CAUSES.index("unattributed")] <= 0.03 * e.turn.length, key
+        assert e.whole.causes[CAUSES.index("issue")] <= e.whole.instructions
+        if one.facts.contract.interval.kind == "round_trip" and not key.startswith(("hardware.", UNSTEADY)):
+            _check_counts(e, one, one.facts.contract.expect)
+
+
+@ON_ROCKET
+def test_turns_on_the_rocket_core() -> None:
+    on_rocket([SIGNAL, "semaphore.give.wake+ctx.u_to_u"])
+
+
+@ON_ROCKET
+@pytest.mark.slow
+def test_every_circle_on_the_rocket_core() -> None:
+    on_rocket([contract.key for contract in rocket.rocket().circles()[1]])

@@ -102,7 +102,7 @@ def test_runs_of_a_wandering_machine_agree_on_quiet() -> None:
     assert np.std(medians, ddof=1) / np.mean(medians) > 0.05
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(1e-3, 1e6))
 def test_scale_equivariance(seed: int, factor: float) -> None:
     Y = wandering(1000, 0.3, 400, seed)
@@ -112,7 +112,7 @@ def test_scale_equivariance(seed: int, factor: float) -> None:
     assert other.quiet.tests == one.quiet.tests
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.randoms())
 def test_order_moves_the_interval_alone(seed: int, random: object) -> None:
     Y = wandering(1000, 0.3, 300, seed)

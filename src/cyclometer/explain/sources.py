@@ -18,8 +18,11 @@ FLOW = Flow(initial=4, delta=4, groups=2, tests=1)  # two sizes, for the slope; 
 _FILE_MAX_BYTES = 64 << 20
 
 
-def trace(target: Any, request: Request, keys: Sequence[str]) -> dict[str, dict[str, Evidence]]:
-    """Of each circle in `keys` a steady and a cold turn, by key and role: two traced boots.
+def trace(
+    target: Any, request: Request, keys: Sequence[str], steady_only: bool = False
+) -> dict[str, dict[str, Evidence]]:
+    """Of each circle in `keys` a steady and a cold turn, by key and role: two traced boots. `steady_only` is one boot,
+    without the floor's circles, which is all that a difference needs.
 
     Raises NotComparable where the target cannot trace, MeasurementFailed where a boot ends early.
     """
@@ -27,11 +30,13 @@ def trace(target: Any, request: Request, keys: Sequence[str]) -> dict[str, dict[
         raise NotComparable(f"target {target.name} cannot tell what it executed; take one that emulates, as qemu-virt")
     flow = request.flow or getattr(target, "trace_flow", FLOW)
     requests = {
-        "steady": replace(request, only=_with_floor(request.only), flow=flow, method=None),
+        "steady": replace(
+            request, only=request.only if steady_only else _with_floor(request.only), flow=flow, method=None
+        ),
         "cold": replace(request, flow=flow, method="passes"),
     }
     found: dict[str, dict[str, Evidence]] = {key: {} for key in keys}
-    for role in ROLES:
+    for role in ROLES[:1] if steady_only else ROLES:
         traced = target.trace(requests[role], keys)
         for key, one in evidence.gather(target.name, traced, keys, role).items():
             found[key][role] = one

@@ -25,6 +25,7 @@ PACKAGES = {CROSS: "gcc-riscv64-unknown-elf", "make": "make"}  # program -> Debi
 OPTIONS = {
     "userspace": ("on", "off"), "canaries": ("off", "on"), "objcore": ("off", "on"), "mcs": ("off", "on"),
     "timer": ("rdtime", "mtime"), "asid": ("on", "off"), "accounting": ("off", "on"),
+    "layout": ("0", "4", "20", "64", "140", "516", "1088", "2052"),  # bytes by which code and data are moved
 }  # fmt: skip
 
 Runs = Mapping[int, Sequence[Ended]]  # the boots of each run, in order

@@ -101,7 +101,7 @@ def test_bisecting_a_folder_of_images_finds_the_first_slow_one(kernel: Path, tmp
     folder, steps = re.findall(r"```sh\n(.*?)```", page, re.S)[:2]
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "IMAGES": str(images)}
     done = subprocess.run(
-        ["sh", "-eu", "-c", f"{folder}\n{steps}\ngit bisect log"],
+        ["sh", "-eu", "-c", f"{folder}\n{steps}\necho\ngit bisect log"],
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert re.findall(r"^# (good|bad|skip|first bad commit): \[\w+\] bzImage-(\d)", done.stdout, re.M) == [

@@ -34,23 +34,23 @@ def command(
 ) -> None:  # fmt: skip
     """Tell where one turn of circle KEY spent its time, instruction by instruction.
 
-    A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration, as
-    qemu-virt:mcs=on; or the configuration of --target, as mcs=on. Without one --target is traced. `default` stands
-    for --target as it is.
+    A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration, as qemu-virt:mcs=on
+    or rocket:memory_latency=20; or the configuration of --target, as mcs=on. `default` stands for --target as it is,
+    and is what is traced where no side is given.
 
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
     """
     *sides, key = operands
     if len(sides) != 2 if diff else len(sides) > 1:
         raise UsageError("give KEY, or SIDE KEY, or --diff A B KEY; `cyclometer explain --help` says what a side is")
-    found = [_evidence(side, key, target, config) for side in sides or [_DEFAULT]]
+    found = [_evidence(side, key, target, config, diff) for side in sides or [_DEFAULT]]
     if diff:
         _difference(found[0], found[1], output, as_json)
     else:
         _explanation(found[0], output, as_json, lines)
 
 
-def _evidence(side: str, key: str, target: str, config: dict[str, str]) -> dict[str, Evidence]:
+def _evidence(side: str, key: str, target: str, config: dict[str, str], diff: bool) -> dict[str, Evidence]:
     """Traces of the circle by role, from wherever the side says."""
     from cyclometer.explain import sources
     from cyclometer.targets import registry
@@ -61,11 +61,13 @@ def _evidence(side: str, key: str, target: str, config: dict[str, str]) -> dict[
     name, options = _side(side)
     one = registry.target(name or target)
     chosen = {**config, **pairs(None, None, options)}
+    latency_cyc, jitter = (_number(chosen, name) for name in ("memory_latency", "memory_jitter"))
     if key not in {contract.key for contract in one.circles(chosen)[1]}:
         raise UsageError(
             f"{one.name} has no circle {key!r} in this configuration; `cyclometer list` names those it has"
         )
-    return sources.trace(one, Request(only=(key,), config=chosen), [key])[key]
+    request = Request(only=(key,), config=chosen, memory_latency_cyc=latency_cyc, memory_jitter=jitter)
+    return sources.trace(one, request, [key], steady_only=diff)[key]
 
 
 def _side(words: str) -> tuple[str, str]:
@@ -74,6 +76,14 @@ def _side(words: str) -> tuple[str, str]:
     if "=" in name:
         return "", words
     return "" if name == _DEFAULT else name, options
+
+
+def _number(chosen: dict[str, str], name: str) -> int | None:
+    """Takes a setting of the machine, as records name it, out of a configuration. Raises UsageError for no number."""
+    value = chosen.pop(name, "off")
+    if not value.isdecimal() and value != "off":
+        raise UsageError(f"{name}={value} is no number; write it as {name}=20")
+    return int(value) if value.isdecimal() else None
 
 
 def _explanation(found: dict[str, Evidence], output: Path | None, as_json: bool, lines: bool) -> None:

@@ -106,9 +106,9 @@ static int64_t sys_condvar_wait(uint64_t condvar, uint64_t mutex, uint64_t timeo
     return condvar_wait((struct condvar *)(void *)c->object, (struct mutex *)(void *)m->object, timeout_ticks);
 }
 
-#define MESSAGE_CALL(name, type) void message_##name(void); // trap.S
+#define MESSAGE_CALL(name, type) SEND_CALL(name, type)
 #define SEND_CALL(name, type) int64_t sys_##name(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-#define RECEIVE_CALL(name, type) void message_##name(void);
+#define RECEIVE_CALL(name, type) int64_t sys_##name(uint64_t);
 #define INVOKE_CALL(name, type) void invoke_##name(void); // trap.S
 int64_t sys_notification_signal(uint64_t handle); // notification.c
 
@@ -148,9 +148,10 @@ int64_t sys_notification_signal(uint64_t handle); // notification.c
     }
 #include "calls.def"
 
-// The function of each number, for trap.S.
-void (*const calls[])(void) = {
-#define ENTRY(name) (void (*)(void))sys_##name,
+// The function of each number, for trap.S; plus one where the answer is a message, which the jump there ignores.
+const char *const calls[] = {
+#define ENTRY(name) (const char *)sys_##name,
+#define ANSWERED(name) (const char *)sys_##name + 1,
 #define CALL0(name) ENTRY(name)
 #define CALL1(name, a) ENTRY(name)
 #define CALL2(name, a, b) ENTRY(name)
@@ -160,12 +161,12 @@ void (*const calls[])(void) = {
 #define OBJECT_CALL1(name, type, a) ENTRY(name)
 #define OBJECT_CALL2(name, type, a, b) ENTRY(name)
 #define OBJECT_CALL3(name, type, a, b, c) ENTRY(name)
-#define MESSAGE_CALL(name, type) message_##name,
+#define MESSAGE_CALL(name, type) ANSWERED(name)
 #define SEND_CALL(name, type) ENTRY(name)
-#define RECEIVE_CALL(name, type) message_##name,
-#define INVOKE_CALL(name, type) invoke_##name,
+#define RECEIVE_CALL(name, type) ANSWERED(name)
+#define INVOKE_CALL(name, type) (const char *)invoke_##name,
 #include "calls.def"
 };
 #else
-void (*const calls[1])(void) = {NULL};
+const char *const calls[1] = {NULL};
 #endif

@@ -41,7 +41,7 @@ static inline int64_t move(struct component *component, struct space *space, uin
     struct thread *self = current;
     self->migration.component = component;
     self->space = space;
-    self->frame->pc = pc;
+    self->frame.pc = pc;
     self->user_sp = sp;
     return space == space_loaded ? result : load_space(space, result);
 }
@@ -69,7 +69,7 @@ int64_t sys_component_invoke(uint64_t capability)
     if (m->depth == INVOCATIONS_MAX)
         return ERROR_DENIED;
     struct invocation *last = &m->stack[m->depth++];
-    *last = (struct invocation){m->component, self->space, self->frame->pc, self->user_sp};
+    *last = (struct invocation){m->component, self->space, self->frame.pc, self->user_sp};
     count(invocations);
     return move(component, component->space, component->entry, free_stack(m, last, component->space), 0);
 }
@@ -120,11 +120,11 @@ void upcall_prepare(struct thread *t, struct component *component, enum upcall t
     t->migration.depth = 0;
     t->space = component->space;
     t->user_sp = t->migration.stack_top;
-    t->frame->pc = component->upcall_entry;
-    t->frame->a[0] = type;
-    t->frame->a[1] = a;
-    t->frame->a[2] = b;
-    t->frame->a[3] = c;
+    t->frame.pc = component->upcall_entry;
+    t->frame.a[0] = type;
+    t->frame.a[1] = a;
+    t->frame.a[2] = b;
+    t->frame.a[3] = c;
     t->context.ra = (uint64_t)enter_upcall;
 }
 

@@ -20,6 +20,7 @@
 #define STATUS_SIE (1 << 1)
 #define STATUS_SPIE (1 << 5)
 #define STATUS_SPP (1 << 8)
+#define STATUS_IN_CALL STATUS_SPIE // interrupts are off; a return is to user mode, with interrupts on
 #define STATUS_SUM (1 << 18)
 #define STATUS_MPP_SUPERVISOR (1 << 11)
 #define STATUS_MPP_MASK (3 << 11)

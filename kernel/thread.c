@@ -19,12 +19,13 @@
 
 _Static_assert(offsetof(struct thread, frame) == THREAD_FRAME, "layout.h");
 _Static_assert(offsetof(struct thread, user_sp) == THREAD_USER_SP, "layout.h");
+_Static_assert(offsetof(struct thread, stack) == THREAD_STACK, "layout.h");
 _Static_assert(offsetof(struct thread, context) == THREAD_CONTEXT, "layout.h");
 _Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "layout.h");
 _Static_assert(offsetof(struct thread, badge) == THREAD_BADGE, "layout.h");
 _Static_assert(offsetof(struct thread, result) == THREAD_RESULT, "layout.h");
 _Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A, "layout.h");
-_Static_assert(sizeof(struct frame) <= FRAME_BYTES && FRAME_BYTES % 16 == 0, "layout.h");
+_Static_assert(sizeof(struct frame) == FRAME_BYTES && FRAME_BYTES % 16 == 0, "layout.h");
 
 extern void enter_kernel(void); // trap.S
 extern void enter_user(void);
@@ -290,7 +291,7 @@ static int furnish_user(struct thread *t, unsigned index)
 
 static int furnish(struct thread *t, unsigned index)
 {
-    t->frame = (struct frame *)(kernel_stack(index) - FRAME_BYTES);
+    t->stack = kernel_stack(index);
     list_init(&t->joiners);
 #if CONFIG_USERSPACE
     if (t->space != NULL)
@@ -330,17 +331,17 @@ void thread_free(struct thread *t)
 static void prepare_user(struct thread *t, uint64_t entry, uint64_t argument)
 {
     uint64_t buffer = USER_BUFFERS + (uint64_t)(t - threads) * PAGE_BYTES;
-    *t->frame = (struct frame){.pc = entry, .tp = buffer, .a[0] = argument};
+    t->frame = (struct frame){.pc = entry, .tp = buffer, .a[0] = argument};
     t->user_sp = t->migration.stack_top;
     t->context.ra = (uint64_t)enter_user;
-    t->context.sp = (uint64_t)t->frame;
+    t->context.sp = t->stack;
 }
 #endif
 
 static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
 {
     t->context.ra = (uint64_t)enter_kernel;
-    t->context.sp = (uint64_t)t->frame + FRAME_BYTES;
+    t->context.sp = t->stack;
     t->context.s[0] = entry;
     t->context.s[1] = argument;
 }

@@ -10,6 +10,7 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
+#include "board.h"
 #include "component.h"
 #include "config.h"
 #include "counters.h"
@@ -40,7 +41,7 @@ struct context {
     uint64_t ra, sp, s[12];
 };
 
-// What a trap from user mode, or an interrupt of the kernel, keeps on the kernel stack.
+// What a trap keeps: from user mode in the thread, of the kernel on its stack. A system call needs the first five.
 struct frame {
     uint64_t pc, status, ra, gp, tp;
     uint64_t t[7], a[8];
@@ -53,8 +54,9 @@ struct space;
 struct thread {
     struct object object;
     // Read by trap.S; the offsets are in layout.h.
-    struct frame *frame; // top of the kernel stack: where a trap from user mode begins
     uint64_t user_sp;
+    uint64_t stack; // top of the kernel stack, where a trap from user mode begins
+    struct frame frame;
     struct context context;
     uint64_t message[MESSAGE_REGISTERS]; // words in registers, received or waiting to be
     uint64_t badge;                      // what the receiver learns of the sender
@@ -98,7 +100,7 @@ struct thread {
     struct scheduling_context own;
     uint64_t passive; // gives its own context up at its next receive
 #endif
-};
+} __attribute__((aligned(CACHE_LINE_BYTES))); // what a system call saves is the first line
 
 register struct thread *current __asm__("tp"); // the running thread; trap.S sets it on every entry
 

@@ -3,11 +3,20 @@
 // Into the kernel and out of it, and from one thread to another.
 //
 // tp is the running thread in the kernel, sscratch is that thread while it is in user mode and 0 in the kernel.
+// sstatus is, while the kernel runs, what a system call makes of it (STATUS_IN_CALL), so that no exit needs to write it:
+// only a kernel thread sets SIE, and only user_copy SUM.
 // A system call is a function call: the C code below keeps s0-s11, so the entry keeps only what C would not
 // (pc, ra, sp, gp, tp), and the exit clears the registers a caller must not rely on, lest they tell of the kernel.
 #include "board.h"
 #include "layout.h"
 #include "riscv.h"
+
+#define USER_PC THREAD_FRAME + FRAME_PC
+#define USER_RA THREAD_FRAME + FRAME_RA
+#define USER_GP THREAD_FRAME + FRAME_GP
+#define USER_TP THREAD_FRAME + FRAME_TP
+#define USER_T THREAD_FRAME + FRAME_T
+#define USER_A THREAD_FRAME + FRAME_A
 
     .set    CALLS_END, 0
 #define COUNT_CALL .set CALLS_END, CALLS_END + 1
@@ -29,38 +38,39 @@
 #endif
 
     .text
-    .align 2
+    .align 6
     .globl trap_entry
 trap_entry:
     csrrw   tp, sscratch, tp
     beqz    tp, from_kernel
     sd      sp, THREAD_USER_SP(tp)
     csrr    sp, scause
+    sd      ra, USER_RA(tp)         // a CSR can be used three instructions after its reading
+    sd      gp, USER_GP(tp)
     addi    sp, sp, -CAUSE_USER_ECALL
     bnez    sp, from_user
 
-    ld      sp, THREAD_FRAME(tp)
-    sd      ra, FRAME_RA(sp)
-    sd      gp, FRAME_GP(sp)
+    csrr    t0, sepc
+    csrrw   t1, sscratch, zero
     .option push
     .option norelax
     la      gp, __global_pointer$
     .option pop
-    csrr    t0, sepc
+    ld      t2, counters            // counters[COUNT_entries]++
     addi    t0, t0, 4               // behind the ecall
-    sd      t0, FRAME_PC(sp)
-    csrrw   t0, sscratch, zero
-    sd      t0, FRAME_TP(sp)
-    lla     t1, counters            // counters[COUNT_entries]++
-    ld      t0, 0(t1)
-    addi    t0, t0, 1
-    sd      t0, 0(t1)
-    li      t1, CALLS_END
-    bgeu    a7, t1, no_call
+    sd      t0, USER_PC(tp)
+    sd      t1, USER_TP(tp)
+    addi    t2, t2, 1
+    sd      t2, counters, t3
+    li      t0, CALLS_END
+    bgeu    a7, t0, no_call
     slli    t0, a7, 3
     lla     t1, calls
     add     t0, t0, t1
     ld      t0, 0(t0)
+    ld      sp, THREAD_STACK(tp)
+    andi    t1, t0, 1
+    bnez    t1, message_call
     jalr    t0
 call_return:
     li      a1, 0
@@ -68,17 +78,14 @@ call_return:
     li      a3, 0
     li      a4, 0
     li      a5, 0
-    .macro  leave_call
-    ld      t0, FRAME_PC(sp)
+    .macro  leave_call              // sstatus is as the call found it: to user mode, where interrupts are on
+    ld      t0, USER_PC(tp)
+    ld      ra, USER_RA(tp)
     csrw    sepc, t0
-    li      t0, STATUS_SPIE         // back to user mode, where interrupts are on
-    csrw    sstatus, t0
-    ld      ra, FRAME_RA(sp)
-    ld      gp, FRAME_GP(sp)
-    ld      t0, FRAME_TP(sp)
+    ld      gp, USER_GP(tp)
     ld      sp, THREAD_USER_SP(tp)
     csrw    sscratch, tp
-    mv      tp, t0
+    ld      tp, USER_TP(tp)
     .irp    r, t0, t1, t2, t3, t4, t5, t6, a6, a7
     li      \r, 0
     .endr
@@ -86,21 +93,25 @@ call_return:
     .endm
     leave_call
 
-// A call whose answer is a message: its words and badge go back in registers.
-    .macro  answers_by_message name
-    .globl  message_\name
-message_\name:
-    call    sys_\name
-    j       message_return
-    .endm
+// A call whose answer is a message: a1 to a5 are its badge and words. All such calls return to one place, so that the
+// core guesses it right whichever of them a switch comes back from.
+message_call:
+    jalr    t0
+    ld      a1, THREAD_BADGE(tp)
+    ld      a2, THREAD_MESSAGE(tp)
+    ld      a3, THREAD_MESSAGE + 8(tp)
+    ld      a4, THREAD_MESSAGE + 16(tp)
+    ld      a5, THREAD_MESSAGE + 24(tp)
+    leave_call
+
 // A call that goes on at the entry of a component, with the caller's next four arguments in a0 to a3.
     .macro  goes_on_elsewhere name
     .globl  invoke_\name
 invoke_\name:
-    sd      a1, FRAME_A(sp)
-    sd      a2, FRAME_A + 8(sp)
-    sd      a3, FRAME_A + 16(sp)
-    sd      a4, FRAME_A + 24(sp)
+    sd      a1, USER_A(tp)
+    sd      a2, USER_A + 8(tp)
+    sd      a3, USER_A + 16(tp)
+    sd      a4, USER_A + 24(tp)
     call    sys_\name
     bltz    a0, call_return
     j       enter_with_arguments
@@ -115,33 +126,23 @@ invoke_\name:
 #define OBJECT_CALL1(name, type, a)
 #define OBJECT_CALL2(name, type, a, b)
 #define OBJECT_CALL3(name, type, a, b, c)
-#define MESSAGE_CALL(name, type) answers_by_message name
+#define MESSAGE_CALL(name, type)
 #define SEND_CALL(name, type)
-#define RECEIVE_CALL(name, type) answers_by_message name
+#define RECEIVE_CALL(name, type)
 #define INVOKE_CALL(name, type) goes_on_elsewhere name
 #include "calls.def"
-#endif
-message_return:                     // a1 to a5 belong to the answer
-    ld      a1, THREAD_BADGE(tp)
-    ld      a2, THREAD_MESSAGE(tp)
-    ld      a3, THREAD_MESSAGE + 8(tp)
-    ld      a4, THREAD_MESSAGE + 16(tp)
-    ld      a5, THREAD_MESSAGE + 24(tp)
-    leave_call
 
-#if CONFIG_USERSPACE
 // An upcall of the running thread begins. Whatever it was about in the kernel is forgotten, and left values in s0-s11.
     .globl  enter_upcall
 enter_upcall:
-    ld      sp, THREAD_FRAME(tp)
     .irp    r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
     li      \r, 0
     .endr
 enter_with_arguments:
-    ld      a0, FRAME_A(sp)
-    ld      a1, FRAME_A + 8(sp)
-    ld      a2, FRAME_A + 16(sp)
-    ld      a3, FRAME_A + 24(sp)
+    ld      a0, USER_A(tp)
+    ld      a1, USER_A + 8(tp)
+    ld      a2, USER_A + 16(tp)
+    ld      a3, USER_A + 24(tp)
     li      a4, 0
     li      a5, 0
     leave_call
@@ -151,54 +152,49 @@ no_call:
     li      a0, -7                  // ERROR_CALL
     j       call_return
 
-    .macro  each_caller_saved what  // all but t0, ra, gp, tp
+    .macro  each_caller_saved what, frame // a register's name and an offset; all but t0, ra, gp, tp
     .set    at, 1
     .irp    r, t1, t2, t3, t4, t5, t6
-    \what   \r, FRAME_T + 8 * at(sp)
+    \what   \r, FRAME_T + 8 * at + \frame
     .set    at, at + 1
     .endr
     .set    at, 0
     .irp    r, a0, a1, a2, a3, a4, a5, a6, a7
-    \what   \r, FRAME_A + 8 * at(sp)
+    \what   \r, FRAME_A + 8 * at + \frame
     .set    at, at + 1
     .endr
     .endm
 
-// An interrupt or a fault of a user program: only sp is saved yet.
+// An interrupt or a fault of a user program: only sp, ra and gp are saved yet.
 from_user:
-    ld      sp, THREAD_FRAME(tp)
-    sd      t0, FRAME_T(sp)
-    sd      ra, FRAME_RA(sp)
-    sd      gp, FRAME_GP(sp)
-    each_caller_saved sd
+    sd      t0, USER_T(tp)
+    each_caller_saved sd, THREAD_FRAME(tp)
+    ld      sp, THREAD_STACK(tp)
     .option push
     .option norelax
     la      gp, __global_pointer$
     .option pop
     csrr    t0, sepc
-    sd      t0, FRAME_PC(sp)
+    sd      t0, USER_PC(tp)
     csrrw   t0, sscratch, zero
-    sd      t0, FRAME_TP(sp)
-    mv      a0, sp
+    sd      t0, USER_TP(tp)
+    addi    a0, tp, THREAD_FRAME
     call    trap_from_user
     .globl  enter_user
-enter_user:                         // also the first run of a user thread; sp = its frame
-    ld      t0, FRAME_PC(sp)
+enter_user:                         // also the first run of a user thread
+    ld      t0, USER_PC(tp)
     csrw    sepc, t0
-    li      t0, STATUS_SPIE
-    csrw    sstatus, t0
-    ld      ra, FRAME_RA(sp)
-    ld      gp, FRAME_GP(sp)
-    each_caller_saved ld
+    ld      ra, USER_RA(tp)
+    ld      gp, USER_GP(tp)
+    ld      sp, THREAD_USER_SP(tp)
+    each_caller_saved ld, THREAD_FRAME(tp)
     csrw    sscratch, tp
-    ld      t0, THREAD_USER_SP(tp)
-    mv      tp, sp                  // the frame, for the last two loads
-    mv      sp, t0
-    ld      t0, FRAME_T(tp)
-    ld      tp, FRAME_TP(tp)
+    ld      t0, USER_T(tp)
+    ld      tp, USER_TP(tp)
     sret
 
-// An interrupt of the kernel, or a fault in it. tp was saved to sscratch by the swap above.
+// An interrupt of the kernel, or a fault in it. tp was saved to sscratch by the swap above. Whatever thread is switched
+// to finds sstatus as a system call does.
 from_kernel:
     csrrw   tp, sscratch, t0
     addi    t0, sp, -FRAME_BYTES
@@ -208,10 +204,11 @@ from_kernel:
     csrrw   t0, sscratch, zero
     sd      t0, FRAME_T(sp)
     sd      ra, FRAME_RA(sp)
-    each_caller_saved sd
+    each_caller_saved sd, 0(sp)
     csrr    t0, sepc
     sd      t0, FRAME_PC(sp)
-    csrr    t0, sstatus
+    li      t0, STATUS_IN_CALL
+    csrrw   t0, sstatus, t0
     sd      t0, FRAME_STATUS(sp)
     mv      a0, sp
     call    trap_from_kernel
@@ -220,7 +217,7 @@ from_kernel:
     ld      t0, FRAME_PC(sp)
     csrw    sepc, t0
     ld      ra, FRAME_RA(sp)
-    each_caller_saved ld
+    each_caller_saved ld, 0(sp)
     ld      t0, FRAME_T(sp)
     addi    sp, sp, FRAME_BYTES
     sret
@@ -304,6 +301,8 @@ kernel_entry:
     .option pop
     la      sp, boot_stack_top
     csrw    sscratch, zero
+    li      t0, STATUS_IN_CALL
+    csrw    sstatus, t0
     la      t0, trap_entry
     csrw    stvec, t0
     mv      a0, a1

@@ -13,6 +13,7 @@ struct options {
     int run;              // number of this run within the measurement
     int watchdog_s;       // a visit longer than this is ended
     int proof;            // the expensive counters are open: what is timed is not worth keeping
+    int symbols;          // the kernel's functions are printed before the plan
     const char *clock;    // "native", "cycles" or "icount"
 };
 

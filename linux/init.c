@@ -95,6 +95,19 @@ void init_drain(void)
     tcdrain(STDOUT_FILENO);
 }
 
+void init_print_symbols(void)
+{
+    char text[256], type;
+    FILE *symbols = fopen("/proc/kallsyms", "re");
+    if (symbols == NULL)
+        return;
+    while (fgets(text, sizeof text, symbols) != NULL)
+        if (sscanf(text, "%*x %c", &type) == 1 && strchr("tTwW", type) != NULL)
+            fputs(text, stdout);
+    fclose(symbols);
+    fflush(stdout);
+}
+
 int init_prepare(char ***argv)
 {
     static char text[2048];

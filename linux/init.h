@@ -10,6 +10,8 @@ int init_is_first(void);
 // Sets up what the circles expect of a system, reads the plan from now on as standard input, and ends the
 // machine when the process exits. Returns the number of arguments and points `argv` at them, argv[0] included.
 int init_prepare(char ***argv);
+// Prints the kernel's own list of its functions, as lines of `address type name`.
+void init_print_symbols(void);
 // Waits until the console has printed everything, so that no test meets the interrupts of its printing.
 void init_drain(void);
 

@@ -3,7 +3,8 @@
 // The Linux harness: one process is one run. Reads a plan from standard input, a line a visit,
 //     visit KEY METHOD INITIAL DELTA GROUPS TESTS
 // and writes the record stream to standard output, each visit closed by the console line `done N`.
-// `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters.
+// `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters; `--symbols` prints
+// the kernel's functions first.
 // As the first process of a kernel it takes both from files of its archive (init.h).
 #define _GNU_SOURCE
 #include <errno.h>
@@ -77,7 +78,7 @@ static void list_circles(struct cyc_writer *w)
 static _Noreturn void usage(const char *what)
 {
     fprintf(stderr,
-            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--cpu N] [--run N] [--watchdog SECONDS] "
+            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu N] [--run N] [--watchdog SECONDS] "
             "[--clock native|cycles|icount]\n",
             what);
     exit(EXIT_USAGE);
@@ -113,15 +114,25 @@ static int last_cpu(void)
     return last;
 }
 
+// Whether an option without a value is meant; it is noted then.
+static int note_flag(struct options *options, const char *name, int *list)
+{
+    if (strcmp(name, "--list") == 0)
+        return *list = 1;
+    if (strcmp(name, "--proof") == 0)
+        return options->proof = 1;
+    if (strcmp(name, "--symbols") == 0)
+        return options->symbols = 1;
+    return 0;
+}
+
 static int parse_options(struct options *options, int argc, char **argv)
 {
     int list = 0;
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(name, "--list") == 0 || strcmp(name, "--proof") == 0) {
-            *(name[2] == 'l' ? &list : &options->proof) = 1;
+        if (note_flag(options, name, &list))
             continue;
-        }
         if (strcmp(name, "--cpu") == 0)
             options->cpu = number(name, value, 0, CPU_SETSIZE - 1);
         else if (strcmp(name, "--run") == 0)
@@ -185,6 +196,8 @@ int main(int argc, char **argv)
         if (!options_exact(&options))
             host_prepare_evict();
         counters_prepare(&options);
+        if (options.symbols)
+            init_print_symbols();
         run_plan(&clock, &options);
     }
     cyc_record_end(visit_writer());

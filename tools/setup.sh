@@ -65,6 +65,7 @@ say "installing Python packages into .venv"
 # And a browser, to look at reports.
 if [ "$1" = setup-all ]; then
     command -v qemu-system-riscv64 >/dev/null || install_packages qemu-system-misc
+    command -v qemu-system-x86_64 >/dev/null || install_packages qemu-system-x86
     command -v riscv64-unknown-elf-gcc >/dev/null || install_packages gcc-riscv64-unknown-elf
     command -v verilator >/dev/null || install_packages verilator
     command -v g++ >/dev/null || install_packages g++

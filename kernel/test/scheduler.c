@@ -39,7 +39,7 @@ static void every_priority_in_order(void)
     static const uint64_t priorities[] = {0, 1, 7, 8, 31, 62, 63, 64, 65, 99};
     for (int i = 0; i < 10; i++)
         test_thread(note_letter, (void *)(uint64_t)&letters[i], priorities[i]);
-    thread_sleep(1000000);
+    thread_sleep(3000);
     CHECK(noted("jihgfedcba"));
 }
 

@@ -7,7 +7,7 @@
 static void sleep_then_note(void *argument)
 {
     const char *letter = argument;
-    thread_sleep((uint64_t)(*letter - 'a' + 1) * 100);
+    thread_sleep((uint64_t)(*letter - 'a' + 1) * 1000); // far more than it takes to make the others
     note(*letter);
 }
 
@@ -16,7 +16,7 @@ static void sleepers_wake_in_order_of_time(void)
     test_thread(sleep_then_note, "c", RUNNER_PRIORITY + 1);
     test_thread(sleep_then_note, "a", RUNNER_PRIORITY + 1);
     test_thread(sleep_then_note, "b", RUNNER_PRIORITY + 1);
-    thread_sleep(1000);
+    thread_sleep(5000);
     CHECK(noted("abc"));
 }
 

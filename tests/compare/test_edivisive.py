@@ -25,7 +25,7 @@ def energy(left: list[float], right: list[float]) -> float:
 
 
 @given(st.lists(st.floats(-50, 50), min_size=4, max_size=12), st.integers(2, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_best_division_is_the_papers(series: list[float], shortest: int) -> None:
     places = [
         (energy(series[:t], series[t:k]), t)

@@ -54,7 +54,7 @@ def mangled(fates: dict[str, str]) -> list[Bundle]:
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(KEYS, st.sampled_from(FATES))))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_row_of_a_mangled_side_is_in_the_output(fates: dict[str, str]) -> None:
     before = side([measured({key: [1000.0, 1000.4, 999.8] for key in KEYS})])
     found = compare(before, side(mangled(fates)))
@@ -71,7 +71,7 @@ def test_every_row_of_a_mangled_side_is_in_the_output(fates: dict[str, str]) -> 
 
 
 @given(st.permutations(range(6)), st.permutations(range(6)), st.integers(0, 6), st.integers(0, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_circle_of_either_side_is_in_exactly_one_row(
     left: list[int], right: list[int], some: int, others: int
 ) -> None:
@@ -105,7 +105,7 @@ LINE_FATES = {
 
 
 @given(fates=st.fixed_dictionaries(dict.fromkeys(KEYS, st.sampled_from(sorted(LINE_FATES)))))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_line_of_a_mangled_log_is_in_the_output(fates: dict[str, str], tmp_path: Path) -> None:
     logs = {
         "before": [zephyr_line(key) for key in KEYS],

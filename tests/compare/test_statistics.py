@@ -134,10 +134,11 @@ def test_bounds_of_a_verdict() -> None:
     """Touching the margin is not inside it; p of alpha is significant; a change of the margin is not beyond it."""
     for centre in (-0.5 * EDGE, 0.0, 0.5 * EDGE):
         assert statistics.decide(a_change(centre, EDGE - abs(centre)), (5, 5)).verdict == "undecided"
-    row = a_change(2 * EDGE, 1.5 * EDGE)
-    alpha = 1 - row.log_interval.level
-    assert statistics.decide(row, (5, 5), adjusted_p=alpha).verdict == "regressed"
-    assert statistics.decide(row, (5, 5), adjusted_p=alpha + 1e-9).verdict == "undecided"
+    for side, verdict in ((2 * EDGE, "regressed"), (-2 * EDGE, "improved")):
+        row = a_change(side, 1.5 * EDGE)
+        alpha = 1 - row.log_interval.level
+        assert statistics.decide(row, (5, 5), adjusted_p=alpha).verdict == verdict
+        assert statistics.decide(row, (5, 5), adjusted_p=alpha + 1e-9).verdict == "undecided"
     for side in (-EDGE, EDGE):
         assert statistics.decide(a_change(side, 0.5 * EDGE), (5, 5)).verdict == "undecided"
 

@@ -158,7 +158,7 @@ def flow_over_runs(rng: Generator, runs: int, of_run: float, of_size: float) -> 
 NOISE_OF_A_FLOW = [(0.001, 0.0), (0.001, 0.001), (0.001, 0.003), (0.0, 0.002)]
 
 
-@pytest.mark.parametrize("runs", [3, 5, 8])
+@pytest.mark.parametrize("runs", [3, 5, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("of_run", "of_size"), NOISE_OF_A_FLOW)
 def test_turn_after_the_fixed_cost_is_taken_off(runs: int, of_run: float, of_size: float) -> None:
     """The latency of a turn that `show` prints: (A - c) / N of every run, one c for all, its error shared by all.

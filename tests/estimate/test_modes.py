@@ -99,6 +99,15 @@ def test_turning_points_are_ends_and_extremes_at_their_first_bin(density: list[f
     assert modes._turning_points(np.array(density, dtype=float)) == turns
 
 
+def test_kernel_is_scipys_gaussian_of_peak_one_out_to_four_bandwidths() -> None:
+    from scipy.ndimage import gaussian_filter1d
+
+    impulse = np.zeros(33)
+    impulse[16] = 1.0
+    response = gaussian_filter1d(impulse, 4, mode="constant", truncate=4)
+    assert pytest.approx(response / response[16], rel=1e-12) == modes._KERNEL
+
+
 def test_smoothed_counts_have_poisson_variance() -> None:
     """The scale of `_falls`: over many uniform samples a height varies as much as it is high."""
     rng = np.random.default_rng(7)

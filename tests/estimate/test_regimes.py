@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cyclometer.estimate import modes, regimes
-from cyclometer.estimate.interval import FloatArray
+from cyclometer.estimate.interval import FloatArray, Interval
 
 
 def wandering(quiet: float, share: float, tests: int, seed: int) -> FloatArray:
@@ -102,7 +102,7 @@ def test_runs_of_a_wandering_machine_agree_on_quiet() -> None:
     assert np.std(medians, ddof=1) / np.mean(medians) > 0.05
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(1e-3, 1e6))
 def test_scale_equivariance(seed: int, factor: float) -> None:
     Y = wandering(1000, 0.3, 400, seed)
@@ -112,7 +112,7 @@ def test_scale_equivariance(seed: int, factor: float) -> None:
     assert other.quiet.tests == one.quiet.tests
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.randoms())
 def test_order_moves_the_interval_alone(seed: int, random: object) -> None:
     Y = wandering(1000, 0.3, 300, seed)
@@ -198,3 +198,22 @@ def test_the_common_regime_does_not_pull_runs_together() -> None:
     ratios = [regimes.quiet(Y, common) / regimes.quiet(runs[1], common) for Y in runs]
     assert ratios == pytest.approx([0.995, 1.0, 1.005], abs=1e-4)
     assert regimes.estimate(runs[0], common=common).quiet.value == regimes.quiet(runs[0], common)
+
+
+def test_on_an_exact_clock_quiet_is_the_lowest_latency_that_repeats() -> None:
+    found = regimes.estimate_exact([337.0, 341.5, 337.0, 300.0, 337.0, 341.5])
+    assert (found.quiet.value, found.quiet.tests, found.quiet.share) == (337.0, 3, 0.5)
+    assert found.quiet.interval == Interval(337.0, 337.0, 0.95)
+    assert found.typical.value > 337.0
+
+
+def test_on_an_exact_clock_without_disturbance_quiet_and_typical_are_one() -> None:
+    found = regimes.estimate_exact([12.0] * 5, level=0.9)
+    assert found.quiet == found.typical
+    assert found.quiet.interval == Interval(12.0, 12.0, 0.9)
+
+
+def test_where_no_exact_latency_repeats_the_lowest_is_quiet() -> None:
+    assert regimes.quiet_exact(np.array([3.0, 4.0, 5.0])) == 3.0
+    assert regimes.quiet_exact(np.array([3.0])) == 3.0
+    assert regimes.quiet_exact(np.array([3.0, 4.0, 4.0, 5.0, 5.0])) == 4.0

@@ -111,7 +111,7 @@ def brute_force(points: FloatArray, penalty: float) -> float:
     return min(one, two, three)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-9, 9).map(float), min_size=10, max_size=19), st.sampled_from([5.0, 20.0, 80.0]))
 def test_partition_is_the_best_there_is(values: list[float], penalty: float) -> None:
     points = np.array(values)
@@ -154,7 +154,6 @@ def plain_mser5(series: FloatArray) -> int | None:
     return 5 * best if best <= len(batches) // 2 else None
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(10, 90), st.floats(0, 80))
 def test_mser5_is_its_definition(seed: int, n: int, start: float) -> None:
     """The level is high enough to drown the noise in rounding, unless sums are taken about the mean."""
@@ -304,7 +303,7 @@ def test_ten_tests_are_needed() -> None:
     assert steady.assess(np.arange(10.0)).tests == 10
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 1000), st.sampled_from([0.5, 4.0]), st.sampled_from([-512.0, 1024.0]))
 def test_judgement_does_not_depend_on_the_unit(seed: int, factor: float, shift: float) -> None:
     series = autoregressive(0.3, 150, seed)

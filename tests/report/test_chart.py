@@ -5,15 +5,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as changed
 
+from cyclometer.bundle import store
 from cyclometer.bundle.model import Contract, Interval
-from cyclometer.errors import NothingMeasured, UsageError
+from cyclometer.cli import cli
+from cyclometer.errors import NotComparable, NothingMeasured, UsageError
 from cyclometer.estimate.rows import estimates
 from cyclometer.report.chart import difference, ecdf, line, plot, registry, samples, sequence
 from cyclometer.report.circle import circles
@@ -184,10 +189,13 @@ def test_sequence_of_an_unknown_interval_marks_nothing():
     assert drawn() is None
 
 
-@pytest.mark.parametrize("name", [name for name in registry.CHARTS if name != "difference"])
-def test_every_chart_stands_alone_as_xml(name):
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("name", registry.CHARTS)
+def test_every_chart_stands_alone_as_xml(name, beside):
     evil = bundles.renamed(bundles.typical(), ["<script>&\x00"] * 2 + ["b.b", "c.c"])
     request = replace(requests.make(evil, ("<script>&\x00",)), chart=name)
+    if beside or name == "difference":
+        request = replace(request, beside=request)
     root = ElementTree.fromstring(requests.exporter("svg")(request))
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert not [e for e in root.iter() if e.tag.endswith("script")]
@@ -200,6 +208,26 @@ def test_png_is_a_picture_of_the_chart():
     assert picture.startswith(b"\x89PNG")
     size = (int.from_bytes(picture[16:20], "big"), int.from_bytes(picture[20:24], "big"))
     assert size == (2 * plot.WIDTH, 2 * (plot.HEIGHT + 26))
+
+
+def test_a_chart_of_two_bundles_from_the_command_line(tmp_path: Path):
+    for name, scale in (("before", 1), ("after", 1.25)):
+        store.write(bundles.typical(scale=scale), tmp_path / name, {})
+    words = ["export", str(tmp_path / "before"), "--format", "svg", "--circle", bundles.PIPE.key]
+    both = [*words, "--chart", "difference", "--beside", str(tmp_path / "after")]
+    drawn = CliRunner().invoke(cli, both, catch_exceptions=False)
+    assert drawn.exit_code == 0
+    assert "+25" in drawn.output
+    with pytest.raises(NothingMeasured, match="--beside names a second bundle"):
+        CliRunner().invoke(cli, [*words, "--chart", "difference"], catch_exceptions=False)
+
+
+def test_two_clocks_are_not_drawn_in_one_chart():
+    one = requests.make(bundles.typical(), (bundles.PIPE.key,))
+    rows = [changed(row, clock=changed(row.clock, unit="cycles")) for row in one.bundle.identity.rows]
+    other = replace(one.bundle, identity=changed(one.bundle.identity, rows=tuple(rows)))
+    with pytest.raises(NotComparable, match="in ticks of tsc here and in cycles of tsc"):
+        requests.exporter("svg")(replace(one, beside=requests.make(other, (bundles.PIPE.key,))))
 
 
 def test_charts_that_cannot_be_drawn_are_refused():

@@ -21,6 +21,7 @@ from cyclometer.bundle import store
 from cyclometer.bundle.model import Contract, Interval, Problem
 from cyclometer.cli import cli
 from cyclometer.errors import UsageError
+from cyclometer.lint import Finding
 from cyclometer.report.html.document import document
 from cyclometer.report.html.subject import subject
 from tests.report import sample_bundles as bundles
@@ -144,6 +145,18 @@ def test_lint_findings_stand_on_their_page_and_at_their_circle():
     page = re.search(r'<section id="c0.*?</section>', html, re.S)[0]
     assert made.remarks_on(made.entries[0])
     assert all(base in page for base in ('class="level', "one run"))
+
+
+def test_a_lint_finding_at_a_circle_names_its_side_and_its_configuration():
+    maker = bundles.Maker(runs=1).accumulated(bundles.PIPE, 4000)
+    maker.configuration = {"mcs": "on"}
+    made = subject([maker.accumulated(bundles.PIPE, 4000).bundle(), bundles.typical()], ["one", "two"])
+    suspect = Finding("few", "note", "of one configuration alone", (1,))
+    made = replace(made, remarks=((suspect,), ()))
+    ours = [entry for entry in made.entries if entry.circles[0] is not None]
+    said = {entry.estimate.configuration.get("mcs"): made.remarks_on(entry) for entry in ours}
+    assert said == {None: [], "on": [(suspect, "one")]}
+    assert "<small> (one)</small>" in document(made, "Test")
 
 
 def test_injected_markup_stays_text():

@@ -25,6 +25,16 @@ def test_the_end_record_ends_it_although_the_machine_idles_on() -> None:
     assert ended.console.count(b"@cyc ") == 2
 
 
+def test_a_machine_with_a_file_to_finish_is_waited_for(tmp_path: Path) -> None:
+    text = (line(hello()) + line(end(1, 0))).decode()
+    finish = (
+        f"import time; print({text!r}, flush=True); time.sleep(0.3); open({str(tmp_path / 'x')!r}, 'w').write('whole')"
+    )
+    ended = console.read_console(python(finish), 30, to_exit=True)
+    assert ended.done
+    assert (tmp_path / "x").read_text() == "whole"
+
+
 def test_a_silent_machine_is_stopped_at_the_bound() -> None:
     ended = console.read_console(python("import time; time.sleep(60)"), 0.5)
     assert (ended.console, ended.done) == (b"", False)

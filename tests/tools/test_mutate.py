@@ -19,7 +19,7 @@ class Box:
 def area(x: int, y: float = 0.5) -> float:
     if x < 1 <= y and not y == 3:
         return -x if True else max(x, 2 ** y)
-    return math.floor(x) * y
+    return math.floor(x) * y + sum(zip(strict=True))
 """
 
 
@@ -31,11 +31,12 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_every_operator_comparison_and_constant_is_changed_and_decorators_are_not(source: Path) -> None:
+def test_every_operator_comparison_and_constant_is_changed_and_guards_are_not(source: Path) -> None:
     changes = [mutant.change for mutant in mutate.mutants_of(source)]
     assert sorted(changes) == sorted([
         "0.5 -> 0.625", "and -> or", "< -> <= (1)", "<= -> < (2)", "1 -> 2", "drop not", "== -> !=", "3 -> 4",
         "swap branches", "drop -", "True -> False", "max -> min", "** -> *", "2 -> 3", "floor -> ceil", "* -> /",
+        "+ -> -",
     ])  # fmt: skip
 
 

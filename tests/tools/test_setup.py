@@ -25,6 +25,7 @@ echo "apt-get $*" >> "$LOG"
 for word; do case $word in -*|install|update) ;; *) touch "$STATE/$word" ;; esac; done
 bin=${0%/*}
 [ ! -e "$STATE/qemu-system-misc" ] || cp "$bin/id" "$bin/qemu-system-riscv64"
+[ ! -e "$STATE/qemu-system-x86" ] || cp "$bin/id" "$bin/qemu-system-x86_64"
 [ ! -e "$STATE/chromium" ] || cp "$bin/id" "$bin/chromium"
 [ ! -e "$STATE/gcc-riscv64-unknown-elf" ] || cp "$bin/id" "$bin/riscv64-unknown-elf-gcc"
 [ ! -e "$STATE/verilator" ] || cp "$bin/id" "$bin/verilator"
@@ -86,6 +87,7 @@ def test_the_tests_set_up_brings_emulator_compilers_verilator_and_a_browser(mach
     assert machine.setup("setup-all").returncode == 0
     installed = " ".join(machine.calls("apt-get"))
     assert "qemu-system-misc" in installed
+    assert "qemu-system-x86" in installed
     assert "gcc-riscv64-unknown-elf" in installed
     assert "verilator" in installed
     assert "g++" in installed

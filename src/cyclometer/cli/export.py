@@ -29,12 +29,14 @@ def _options(_: click.Context, parameter: click.Parameter, values: tuple[str, ..
 @click.option("--run", type=int, help="kbench: which run.  [default: the first]")
 @click.option("--samples", is_flag=True, help="csv: every raw sample instead of a line a circle.")
 @click.option("--chart", default="samples", show_default=True, metavar="NAME",
-              help="svg, png: samples, ecdf, line, cold or sequence.")  # fmt: skip
+              help="svg, png: samples, ecdf, difference, line, cold or sequence.")  # fmt: skip
+@click.option("--beside", type=click.Path(path_type=Path), metavar="BUNDLE",
+              help="svg, png: this bundle's circle, too, as what came after.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Into this file.")
 @click.option("--list", "listing", is_flag=True, help="List the formats and exit.")
 def command(
     bundle: Path | None, name: str, keys: tuple[str, ...], where: dict[str, str], run: int | None, samples: bool,
-    chart: str, output: Path | None, listing: bool, as_json: bool,
+    chart: str, beside: Path | None, output: Path | None, listing: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a bundle in another tool's format.
 
@@ -52,7 +54,8 @@ def command(
         return
     write = request.exporter("json" if as_json else name)
     asked = request.make(load(bundle), keys, where)
-    _deliver(write(replace(asked, run=run, samples=samples, chart=chart)), output)
+    other = None if beside is None else request.make(load(beside), keys, where)
+    _deliver(write(replace(asked, run=run, samples=samples, chart=chart, beside=other)), output)
     _say_left_out([n for n, e in zip(asked.names, asked.estimates, strict=True) if not e.valid])
 
 

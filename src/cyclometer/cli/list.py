@@ -6,7 +6,6 @@ from __future__ import annotations
 import fnmatch
 import json
 
-import msgspec
 import rich_click as click
 
 from cyclometer.errors import UsageError
@@ -32,6 +31,8 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
         if fnmatch.fnmatchcase(contract.key, pattern)
     ]
     if as_json:
+        import msgspec
+
         rows = [{"key": c.key, "target": name, "contract": msgspec.to_builtins(c)} for name, c in circles]
         listed = [
             {"name": name, "description": one.description, "missing": one.missing()} for name, one in targets.items()

@@ -5,22 +5,28 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from cyclometer.cli import common
 from cyclometer.cli.progress import Display
-from cyclometer.errors import FAILED, UsageError
+from cyclometer.errors import FAILED, PASS, CyclometerError, UsageError
 from cyclometer.units import seconds
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
-    from cyclometer.targets.common import Measured, Request
+    from cyclometer.targets.common import Measured, Progress, Request
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9.+=,-]+")  # what a folder's name had better not hold
+_NAME_MAX = 100
 
 
 def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -60,7 +66,10 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux).")
 @click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]")
 @click.option(
-    "--memory-latency", type=click.IntRange(0, 100000), help="Cycles before memory answers (Rocket).  [default: 0]"
+    "--memory-latency",
+    "memory_latency_cyc",
+    type=click.IntRange(0, 100000),
+    help="Cycles before memory answers (Rocket).  [default: 0]",
 )
 @click.option(
     "--memory-jitter", type=click.IntRange(0), metavar="SEED", help="Delay each answer by 0..15 cycles more (Rocket)."
@@ -74,7 +83,7 @@ def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
     image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
-    memory_latency: int | None, memory_jitter: int | None,
+    memory_latency_cyc: int | None, memory_jitter: int | None,
     matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
@@ -91,14 +100,14 @@ def command(
         only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
         flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
-        append=append, cpu_model=cpu_model, memory_latency_cyc=memory_latency,
+        append=append, cpu_model=cpu_model, memory_latency_cyc=memory_latency_cyc,
         memory_jitter=memory_jitter,
     )  # fmt: skip
-    measurements = _product(request, matrix, output or _default_path(target))
-    for _, path in measurements:
+    wanted = _product(request, matrix, output or _default_path(target))
+    for _, path in wanted:
         store.refuse_existing(path)
-    for chosen, path in measurements:
-        _run_one(target, chosen, path, as_json, kbench is not None, trace)
+    finish = partial(_finish, target=target, as_json=as_json, kbench=kbench is not None, trace=trace)
+    sys.exit(max(finish(one, chosen, path) for one, chosen, path in _measure_all(target, wanted)))
 
 
 def _kbench_circle(config: dict[str, str]) -> str:
@@ -118,12 +127,19 @@ def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tupl
     for values in itertools.product(*(values.split(",") for _, _, values in axes)):
         config = {name: value for (name, _, _), value in zip(axes, values, strict=True)}
         words = "_".join(f"{name}-{value}" for name, value in config.items())
-        found.append((replace(request, config={**request.config, **config}), path / words))
+        folder = _UNSAFE.sub("_", words)[-_NAME_MAX:]
+        found.append((replace(request, config={**request.config, **config}), path / folder))
     return found
 
 
-def _run_one(target: str, request: Request, path: Path, as_json: bool, kbench: bool, trace: bool) -> None:
-    measured = _measure(target, request)
+def _finish(
+    measured: Measured | CyclometerError, request: Request, path: Path, target: str, as_json: bool, kbench: bool,
+    trace: bool,
+) -> int:  # fmt: skip
+    """Stores and prints one measurement of several; the exit code it deserves."""
+    if isinstance(measured, CyclometerError):
+        click.echo(f"cyclometer: {path.name}: {measured}", err=True)
+        return measured.exit_code
     stored = _store(measured, path, _traces(target, request, measured) if trace else {})
     if kbench:
         _print_kbench(stored)
@@ -132,18 +148,56 @@ def _run_one(target: str, request: Request, path: Path, as_json: bool, kbench: b
     click.echo(f"stored in {stored.path}", err=True)
     if measured.interrupted:
         click.echo("cyclometer: interrupted; the bundle holds what was measured until then", err=True)
-        sys.exit(FAILED)
+        return FAILED
+    return PASS
 
 
-def _measure(target: str, request: Request) -> Measured:
-    from cyclometer import environment
+def _measure_all(
+    target: str, wanted: Sequence[tuple[Request, Path]]
+) -> Iterator[tuple[Measured | CyclometerError, Request, Path]]:
+    """Measures in order, or all at once where the target shares out the machine itself.
+
+    One of several that fails stands as its error in the others' place; one alone raises it.
+    """
     from cyclometer.targets import registry
     from cyclometer.targets.common import Progress
 
     one = registry.target(target)
     with Display() as display:
-        measured: Measured = one.measure(request, environment.collect(), Progress(display.show))
+        progress = Progress(display.show)
+        if len(wanted) > 1 and getattr(one, "concurrent", False):
+            found = _attempts_at_once(one, [request for request, _ in wanted], progress)
+            yield from ((measured, *pair) for measured, pair in zip(found, wanted, strict=True))
+            return
+        attempt = _measure if len(wanted) == 1 else _attempt
+        for request, path in wanted:
+            yield attempt(one, request, progress), request, path
+
+
+def _measure(one: Any, request: Request, progress: Progress) -> Measured:
+    from cyclometer import environment
+
+    measured: Measured = one.measure(request, environment.collect(), progress)
     return measured
+
+
+def _attempt(one: Any, request: Request, progress: Progress) -> Measured | CyclometerError:
+    try:
+        return _measure(one, request, progress)
+    except CyclometerError as error:
+        return error
+
+
+def _attempts_at_once(one: Any, requests: Sequence[Request], progress: Progress) -> list[Measured | CyclometerError]:
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    with ThreadPoolExecutor(len(requests)) as pool:
+        started = [pool.submit(_attempt, one, request, progress) for request in requests]
+        try:
+            wait(started)
+        except KeyboardInterrupt:
+            progress.stop.set()
+        return [future.result() for future in started]
 
 
 def _traces(target: str, request: Request, measured: Measured) -> dict[str, bytes]:

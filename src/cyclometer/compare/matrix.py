@@ -43,11 +43,15 @@ class Mean:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Columns by name, rows in the order of their first appearance, and class -> one mean a column."""
+    """Columns by name, rows in the order of their first appearance, and class -> one mean a column.
+
+    `environments` holds what the bundles of each column state about their machine and build.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     means: dict[str, tuple[Mean, ...]]
+    environments: tuple[Mapping[str, str], ...] = ()
 
 
 def matrix(sides: Mapping[str, Side], options: Options | None = None, across: Across | None = None) -> Matrix:
@@ -61,7 +65,8 @@ def matrix(sides: Mapping[str, Side], options: Options | None = None, across: Ac
         for circle in side.circles:
             cells.setdefault(_place(cells, likeness(circle, frozenset(may_differ)), at), {})[at] = circle
     rows = tuple(_row(row, judged) for row in cells.values())
-    return Matrix(tuple(columns), rows, _means(rows, len(columns)))
+    environments = tuple(side.environment or {} for side in columns.values())
+    return Matrix(tuple(columns), rows, _means(rows, len(columns)), environments)
 
 
 def classes(contract: Contract) -> list[str]:

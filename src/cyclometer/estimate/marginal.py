@@ -136,14 +136,15 @@ def fit_runs(N: ArrayLike, locations: ArrayLike, level: float = 0.95) -> Margina
     sizes, table = samples(N, 2, "N"), np.asarray(locations, dtype=np.float64)
     middle = np.median(table, axis=0)
     # Weights that make the relative errors of all sizes equal.
-    slope, cut = _line(sizes, middle**-2.0)
+    weight = middle**-2.0
+    slope, cut = _line(sizes, weight)
     b, b_error = _over_runs(slope, table, middle)
     c, c_error = _over_runs(cut, table, middle)
     # One degree of freedom goes to the MAD, which tells the spread of a few runs less well than their sd would.
     df = max(1, len(table) - 2)
     curvature = None
     if sizes.size >= 3:
-        bend = _bend(sizes, middle**-2.0)
+        bend = _bend(sizes, weight)
         curvature = Curvature(None, *_tested(bend, middle, _over_runs(bend, table, middle)[1], df))
     b_interval, c_interval = student(b, b_error, df, level), student(c, c_error, df, level)
     return MarginalFit(b, b_error, b_interval, c, c_error, c_interval, sizes.size, curvature)
@@ -195,7 +196,7 @@ def _linear_error(
 
 def _curvature(groups: Groups) -> Curvature:
     N, y = groups.N, groups.location
-    weight = groups.weight if groups.known is None else 1 / groups.known[0]
+    weight = groups.weight if groups.known is None else np.reciprocal(groups.known[0])
     residual, _ = _weighted_fit(np.stack([np.ones_like(N), N, N**2], axis=1), y, weight)
     bend = _bend(N, weight)
     return Curvature(_lack_of_fit_p(groups), *_tested(bend, y, *_linear_error(bend, groups, residual, 3)))
@@ -215,7 +216,7 @@ def _lack_of_fit_p(groups: Groups) -> float | None:
         return None
     variance, df = groups.known
     design = np.stack([np.ones_like(groups.N), groups.N], axis=1)
-    residual, leverage = _weighted_fit(design, groups.location, 1 / variance)
+    residual, leverage = _weighted_fit(design, groups.location, np.reciprocal(variance))
     T, k = float(np.sum(residual**2 / variance)), groups.N.size - 2
     D = float(np.sum((1 - leverage) ** 2 / df))
     return float(special.fdtrc(k, k * (k + 2) / (3 * D), T / (k + 2 * D - 6 * D / (k + 2))))

@@ -7,7 +7,10 @@ from the next by a valley that chance does not explain; it is *sustained* when i
 *core* is the tests no farther from the mode than its fast side reaches: disturbances slow a test down, so the fast side
 is free of them. Tests are spread over the whole run, so that a share of the tests is a share of the time.
 
-Where all tests lie in the core, as on an exact clock, the two are one.
+Where all tests lie in the core the two are one.
+
+An exact clock has no noise to smooth. There `quiet` is the lowest latency that repeats: what a turn takes when nothing
+that the kernel does now and then falls into it.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ class Regimes:
 
     @property
     def gap(self) -> float:
-        """How far typical lies above quiet, as a fraction of quiet; 0 on an exact clock."""
+        """How far typical lies above quiet, as a fraction of quiet."""
         return (self.typical.value - self.quiet.value) / self.quiet.value
 
 
@@ -85,6 +88,23 @@ def estimate(Y: ArrayLike, level: float = 0.95, common: Core | None = None) -> R
     if core.size == arrival.size:
         return Regimes(typical, typical)
     return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
+
+
+def estimate_exact(Y: ArrayLike, level: float = 0.95) -> Regimes:
+    """As `estimate`, of latencies by an exact clock."""
+    ordered = np.sort(samples(Y, name="Y"))
+    low = quiet_exact(ordered)
+    alike = int(np.count_nonzero(ordered == low))
+    typical = Regime(midmean(ordered), Interval(low, float(ordered[-1]), level), ordered.size, 1.0)
+    if alike == ordered.size:
+        return Regimes(typical, typical)
+    return Regimes(Regime(low, Interval(low, low, level), alike, alike / ordered.size), typical)
+
+
+def quiet_exact(ordered: FloatArray) -> float:
+    """The lowest of sorted latencies that occurs more than once; where none does, the lowest."""
+    repeated = ordered[:-1][ordered[:-1] == ordered[1:]]
+    return float(repeated[0] if repeated.size else ordered[0])
 
 
 def quiet(Y: FloatArray, common: Core | None = None) -> float:

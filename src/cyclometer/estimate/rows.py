@@ -184,12 +184,24 @@ class _Parts:
 def _accumulated(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
     """Marginal latency: each test's A minus the fixed cost, over its turns (design 6.2), by regime and run."""
     A, N, run = samples.value[good], samples.turns[good].astype(np.float64), samples.run[good]
-    fit = _fixed_cost(A, N, run, level)
-    if exact and fit is not None:
-        fit = _exact_fit(fit)
+    fit = _fixed_cost(A, N, run, level, exact)
+    if exact:
+        runs = tuple(_exact_run(number, A[tests], N[tests], level) for number, tests in _split(run))
+        return _combined(runs, level, _exact_fit(fit) if fit is not None else None, 0.0)
     fixed = fit.c if fit is not None and np.all(fit.c < A) else 0.0
     runs = _by_run(run, (A - fixed) / N, level)
     return _combined(runs, level, fit, _of_fixed_cost(fit, N, len(runs), level) if fit is not None and fixed else 0.0)
+
+
+def _exact_run(run: int, A: FloatArray, N: FloatArray, level: float) -> RunEstimate:
+    """A run by an exact clock, less the fixed cost of its own, which such a clock tells to the digit."""
+    sizes = np.unique(N)
+    low = np.array([regimes.quiet_exact(np.sort(A[size == N])) for size in sizes])
+    groups = marginal.Groups(sizes, low, low**-2.0, None, None)
+    fixed = round(marginal.fit_groups(groups).c, _EXACT_DIGITS) if sizes.size > 1 and low[0] > 0 else 0.0
+    Y = np.round((A - (fixed if np.all(fixed < A) else 0.0)) / N, _EXACT_DIGITS)
+    found = regimes.estimate_exact(Y, level)
+    return RunEstimate(run, found.quiet, found.typical)
 
 
 def _of_fixed_cost(fit: marginal.MarginalFit, N: FloatArray, runs: int, level: float) -> float:
@@ -212,7 +224,9 @@ def _exact_fit(fit: marginal.MarginalFit) -> marginal.MarginalFit:
     )
 
 
-def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float) -> marginal.MarginalFit | None:
+def _fixed_cost(
+    A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: float, exact: bool
+) -> marginal.MarginalFit | None:
     """The line through the quiet A of each size, over the runs that have all sizes; None for a flow of one size.
 
     A single run has no spread between runs: its errors are those of its quiet estimates.
@@ -222,9 +236,10 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     if sizes.size < 2 or not runs or np.any(A <= 0):
         return None
     if len(runs) > 1:
-        by_size = [_quiet_of_runs(A[of_size], run[of_size], runs) for of_size in (size == N for size in sizes)]
+        by_size = [_quiet_of_runs(A[size == N], run[size == N], runs, exact) for size in sizes]
         return marginal.fit_runs(sizes, np.transpose(by_size), level)
-    quiet = [regimes.estimate(A[(run == runs[0]) & (size == N)], level).quiet for size in sizes]
+    estimate = regimes.estimate_exact if exact else regimes.estimate
+    quiet = [estimate(A[(run == runs[0]) & (size == N)], level).quiet for size in sizes]
     location = np.array([one.value for one in quiet])
     error = np.array([one.interval.half_width for one in quiet]) / critical_value(level)
     variance = np.maximum(error**2, 1 / 12) if np.isfinite(error).all() else None
@@ -232,8 +247,10 @@ def _fixed_cost(A: FloatArray, N: FloatArray, run: NDArray[np.int32], level: flo
     return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
 
 
-def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32], runs: Sequence[int]) -> list[float]:
+def _quiet_of_runs(A: FloatArray, run: NDArray[np.int32], runs: Sequence[int], exact: bool) -> list[float]:
     """Quiet accumulated latency of each of these runs at one size."""
+    if exact:
+        return [regimes.quiet_exact(np.sort(A[run == number])) for number in runs]
     common = regimes.quiet_core(np.sort(A))
     return [regimes.quiet(A[run == number], common) for number in runs]
 
@@ -265,7 +282,6 @@ def _combined(runs: tuple[RunEstimate, ...], level: float, fit: marginal.Margina
 
 def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool) -> _Parts:
     """Single turns: quantiles over all runs, and quiet and typical of each; the overhead is subtracted here."""
-    del exact  # differences of single readings carry no rounding
     empty = samples.value[picked(samples, int(samples.row[good[0]]), kind=1, untagged=True)]
     overhead = None
     try:
@@ -273,7 +289,7 @@ def _direct(samples: Samples, good: NDArray[np.intp], level: float, exact: bool)
             overhead = direct.measure_overhead(empty, level, resolution=_clock_step(empty))
         tails = direct.estimate(samples.value[good], overhead, level)
         values = samples.value[good] - (overhead.value if overhead else 0.0)
-        runs = tuple(_direct_run(number, values[i], level) for number, i in _split(samples.run[good]))
+        runs = tuple(_direct_run(number, values[i], level, exact) for number, i in _split(samples.run[good]))
     except MeasurementFailed as refusal:
         return _Parts(why=str(refusal))
     quiet = levels.combine([r.quiet.value for r in runs], [r.quiet.interval for r in runs], level)
@@ -286,10 +302,12 @@ def _clock_step(values: FloatArray) -> float:
     return float(np.diff(np.unique(values)).min(initial=math.inf))
 
 
-def _direct_run(run: int, values: FloatArray, level: float) -> RunEstimate:
+def _direct_run(run: int, values: FloatArray, level: float, exact: bool) -> RunEstimate:
     """Typical is the median, which tails do not move; quiet the lowest sustained regime of positive latencies."""
     middle = direct.median(values, None, level)
     typical = regimes.Regime(middle.value, middle.interval, len(values), 1.0)
+    if exact:
+        return RunEstimate(run, regimes.estimate_exact(values, level).quiet, typical)
     quiet = regimes.estimate(values, level).quiet if len(values) >= _MIN_STEADY and values.min() > 0 else typical
     return RunEstimate(run, quiet, typical)
 

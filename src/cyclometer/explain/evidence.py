@@ -20,10 +20,12 @@ from cyclometer.targets.common import Traced
 from cyclometer.targets.disassembly import Place, Places
 
 ROLES = ("steady", "cold")
+FOLDER = "traces"  # of a bundle
 FLOOR_KEYS = (
     "floor.empty.kernel", "hardware.crossing.one", "hardware.crossing.two", "hardware.crossing.two.satp_2",
     "hardware.crossing.two.satp_2.flush", "timer.read.kernel",
 )  # fmt: skip
+FLOOR_ONLY = ("floor.empty.kernel", "hardware.*", "timer.*")  # patterns of them
 _UNPACKED_MAX_BYTES = 256 << 20
 
 
@@ -82,7 +84,7 @@ def gather(target: str, traced: Traced, keys: Sequence[str], role: str) -> dict[
         latency = turn_latency(traced.records, key) if tests[key].turns > 1 else None
         steps = traced.windows[key]
         facts = Facts(
-            target, hello.configuration, hello.clock, contracts[key], role, tests[key],
+            target, {**hello.configuration, **traced.settings}, hello.clock, contracts[key], role, tests[key],
             _pair(Fraction(tests[key].value) if latency is None else latency), others, _located(steps, traced.places),
         )  # fmt: skip
         found[key] = Evidence(facts, steps, traced.places)
@@ -113,7 +115,7 @@ def unpack(data: bytes, where: str) -> Evidence:
     line, _, rest = plain.partition(b"\n")
     try:
         facts = msgspec.json.decode(line, type=Facts)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise BadFile(f"{where} is damaged ({error}); restore the bundle or trace again") from error
     if 0 in (facts.latency[1], *(pair[1] for pair in facts.others.values())):
         raise BadFile(f"{where} has a latency over zero turns; restore the bundle or trace again")
@@ -122,7 +124,7 @@ def unpack(data: bytes, where: str) -> Evidence:
 
 def name(key: str, role: str) -> str:
     """Of the file in a bundle."""
-    return f"traces/{key}.{role}.gz"
+    return f"{FOLDER}/{key}.{role}.gz"
 
 
 def _located(steps: Steps, places: Places) -> tuple[Located, ...]:

@@ -18,6 +18,8 @@ from cyclometer.explain.turn import Turn
 from cyclometer.record.trace import SUPERVISOR, TRAP, TRAPPED, USER, Steps
 from cyclometer.targets.disassembly import Place, Places
 
+_TIME_FILE = "kernel/timeout.h"
+
 
 @dataclass(frozen=True)
 class Share:
@@ -61,13 +63,19 @@ def space_switches(steps: Steps, lead: Steps) -> int:
 
 
 def timer_reads(steps: Steps, places: Places) -> int:
-    """How often the kernel read the time: `rdtime`, or the load of mtime where the reference kernel has it."""
-    read = labels(steps, places, lambda place, privilege, _space: privilege == SUPERVISOR and _reads_time(place))
+    """How often the kernel read the time: `rdtime`, or the load of mtime where the reference kernel has it.
+
+    The file that holds that load counts readings, too: a load from a line that stores is of the counter.
+    """
+    here = [place for place in places.kernel.values() if place.file == _TIME_FILE]
+    counting = {place.line for place in here if place.text.startswith("sd ")}
+    loads = {place for place in here if place.text.startswith("ld ") and place.line not in counting}
+    read = labels(steps, places, lambda place, level, _: level == SUPERVISOR and (place in loads or _rdtime(place)))
     return sum(read)
 
 
-def _reads_time(place: Place) -> bool:
-    return place.text.startswith("rdtime") or (place.file == "kernel/timeout.h" and place.text.startswith("ld "))
+def _rdtime(place: Place) -> bool:
+    return place.text.startswith("rdtime")
 
 
 def _own_user(steps: Steps) -> int:

@@ -12,28 +12,31 @@ from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps
 from cyclometer.targets.disassembly import Places
 
 _KERNEL = "kernel"
+_LINUX_CALL = "__x64_sys_"
 _WRAPPERS = (
     "sys_",
     "message_",
     "invoke_",
-    "__x64_sys_",
+    _LINUX_CALL,
 )  # what a system call enters, of the reference kernel and Linux
 _SWITCHES = ("context_switch", "__switch_to_asm")  # functions in which a thread hands over: the reference kernel, Linux
 _SWITCH, _INTERRUPT = "switch to", "interrupt of"
 
 
-def phases(steps: Steps, places: Places, contract: Contract) -> tuple[list[str], bool]:
+def phases(steps: Steps, places: Places, contract: Contract, turns: int) -> tuple[list[str], bool]:
     """The phase of every step, and whether the events in the trace are those of the contract's sequence, in its order.
 
     A call begins where its function is entered in the kernel, a switch where the function that hands over is. The
-    sequence goes round, and the turn may begin anywhere in it; where not all of a turn is timed, it holds few events.
+    sequence goes round, and the turns may begin anywhere in it; where not all of a turn is timed, it holds few events.
     """
-    sequence = contract.sequence
+    sequence = [event for event in contract.sequence if _what(event)]
     wanted = [_what(event) for event in sequence]
     seen = _seen(steps, places, set(wanted))
     start = _aligned([what for _, what in seen], wanted)
-    in_sequence = start is not None or (not seen and contract.interval.kind != "round_trip")
+    whole = contract.interval.kind != "round_trip" or len(seen) == len(sequence) * turns
+    in_sequence = whole and (start is not None or not seen)
     if start is None:
+        seen = seen or _seen(steps, places, None)
         names = [f"{what} (not as in the sequence)" for _, what in seen]
     else:
         names = [sequence[(start + i) % len(sequence)] for i in range(len(seen))]
@@ -41,15 +44,22 @@ def phases(steps: Steps, places: Places, contract: Contract) -> tuple[list[str],
 
 
 def _what(event: str) -> str:
-    """An event without its actors: two threads enter the same function."""
+    """An event without its actors: two threads enter the same function. Empty for what has no point of its own.
+
+    Of a Linux call the first word is its name; who blocks in one switches, and who returns does so where it was woken.
+    """
     actor, _, what = event.partition(": ")
+    if what.startswith("blocks in "):
+        return _SWITCH
+    if what.startswith("returns from "):
+        return ""
     if actor == _KERNEL and what.startswith((_SWITCH, _INTERRUPT)):
         return _SWITCH if what.startswith(_SWITCH) else _INTERRUPT
-    return what
+    return what.split(" ")[0].rstrip(",")
 
 
-def _seen(steps: Steps, places: Places, wanted: set[str]) -> list[tuple[int, str]]:
-    """Index and name of each event in the trace."""
+def _seen(steps: Steps, places: Places, wanted: set[str] | None) -> list[tuple[int, str]]:
+    """Index and name of each event in the trace; where none is `wanted`, of every system call and switch of Linux."""
     found: list[tuple[int, str]] = []
     arrived = (steps["flags"] & INTERRUPTED != 0) & (steps["privilege"] == SUPERVISOR)
     wrapped = ""  # the call whose wrapper was entered last, while nothing else has happened
@@ -57,7 +67,8 @@ def _seen(steps: Steps, places: Places, wanted: set[str]) -> list[tuple[int, str
         place = places.at(pc, user)
         what = _INTERRUPT if arrived[i] else _event(place.function) if place.starts and not user else ""
         wrapped = "" if user else wrapped
-        if what in wanted and what != wrapped:
+        asked = what in wanted if wanted is not None else place.function.startswith(_LINUX_CALL) or what == _SWITCH
+        if asked and what != wrapped:
             found.append((i, what))
             wrapped = ""
         if what and what != place.function and what not in (_SWITCH, _INTERRUPT):

@@ -10,11 +10,11 @@ from typing import Any
 
 from cyclometer.errors import NotComparable, UsageError
 from cyclometer.explain import evidence
-from cyclometer.explain.evidence import FLOOR_KEYS, ROLES, Evidence
+from cyclometer.explain.evidence import FLOOR_ONLY, ROLES, Evidence
 from cyclometer.record.schema import Flow
 from cyclometer.targets.common import Request
 
-FLOW = Flow(initial=8, delta=8, groups=2, tests=1)  # two sizes, for the slope; few turns, for each is written down
+FLOW = Flow(initial=4, delta=4, groups=2, tests=1)  # two sizes, for the slope; few turns, for each is written down
 _FILE_MAX_BYTES = 64 << 20
 
 
@@ -25,7 +25,7 @@ def trace(target: Any, request: Request, keys: Sequence[str]) -> dict[str, dict[
     """
     if not hasattr(target, "trace"):
         raise NotComparable(f"target {target.name} cannot tell what it executed; take one that emulates, as qemu-virt")
-    flow = request.flow or FLOW
+    flow = request.flow or getattr(target, "trace_flow", FLOW)
     requests = {
         "steady": replace(request, only=_with_floor(request.only), flow=flow, method=None),
         "cold": replace(request, flow=flow, method="passes"),
@@ -39,7 +39,7 @@ def trace(target: Any, request: Request, keys: Sequence[str]) -> dict[str, dict[
 
 
 def _with_floor(only: Sequence[str]) -> tuple[str, ...]:
-    return ("*",) if "*" in only else (*only, *FLOOR_KEYS)
+    return ("*",) if "*" in only else (*only, *FLOOR_ONLY)
 
 
 def files(found: Mapping[str, Mapping[str, Evidence]]) -> dict[str, bytes]:
@@ -51,11 +51,11 @@ def kept(bundle: Path, key: str) -> dict[str, Evidence]:
     """The traces of a circle that a bundle keeps, by role. Raises UsageError where it keeps none of it, BadFile where
     one is damaged.
     """
-    folder = bundle / "traces"
-    there = {file.name: file for file in folder.glob("*.gz")} if folder.is_dir() else {}
-    found = {role: there[name] for role in ROLES if (name := Path(evidence.name(key, role)).name) in there}
+    folder = bundle / evidence.FOLDER
+    there = {f"{evidence.FOLDER}/{file.name}": file for file in folder.glob("*.gz")}
+    found = {role: there[name] for role in ROLES if (name := evidence.name(key, role)) in there}
     if "steady" not in found:
-        circles = sorted({name.removesuffix(".gz").rpartition(".")[0] for name in there})
+        circles = sorted({file.stem.rpartition(".")[0] for file in there.values()})
         has = f"it has those of {', '.join(circles[:8])}{' ...' * (len(circles) > 8)}" if circles else "it has none"
         raise UsageError(f"{bundle} keeps no trace of {key!r}; {has}; make some with `cyclometer run --trace`")
     return {role: evidence.unpack(_read(path), str(path)) for role, path in found.items()}

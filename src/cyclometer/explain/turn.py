@@ -30,7 +30,8 @@ class Turn:
     steps: Steps
     lead: Steps
     turns: int
-    steady: bool  # the turns are as long as the slope between two test sizes says
+    exact: bool  # as long as the latency that the records tell
+    steady: bool  # exact, or they repeat to the step of the clock
 
     @property
     def length(self) -> int:
@@ -45,7 +46,7 @@ def find(evidence: Evidence) -> Turn:
         raise BadFile(f"{where} does not hold one window; trace the circle again")
     begin, end = _interval(window, facts.clock.name, facts.test.value, where)
     if facts.test.turns == 1:
-        return _between(window, begin, end, 1, True)
+        return _between(window, begin, end, 1, True, True)
     heads, each = _heads(window, begin, end, facts.test.turns)
     if len(heads) < 2:
         raise MeasurementFailed(f"{where} shows no loop of {facts.test.turns} turns; give the flow two or more a test")
@@ -88,13 +89,20 @@ def _heads(window: Steps, begin: int, end: int, turns: int) -> tuple[_Indices, i
 
 
 def _steady(window: Steps, heads: _Indices, each: int, latency: Fraction) -> Turn:
-    """The fewest last rounds of the loop that are as long as the latency; all of them where none are."""
-    clock = window["clock"][heads].astype(np.int64)
-    for rounds in range(1, len(heads)):
-        if int(clock[-1] - clock[-1 - rounds]) == latency * rounds * each:
-            return _between(window, int(heads[-1 - rounds]), int(heads[-1]), rounds * each, True)
-    return _between(window, int(heads[0]), int(heads[-1]), (len(heads) - 1) * each, False)
+    """The fewest last rounds of the loop that are as long as the latency, else the fewest that repeat through the later
+    half of the test, else that half.
+    """
+    lengths = np.diff(window["clock"][heads].astype(np.int64))
+    half = max(len(lengths) // 2, 1)
+    exact = (n for n in range(1, len(heads)) if int(lengths[-n:].sum()) == latency * n * each)
+    alike = (n for n in range(1, half // 2 + 1) if np.array_equal(lengths[-half:-n], lengths[-half + n :]))
+    if rounds := next(exact, 0):
+        return _between(window, int(heads[-1 - rounds]), int(heads[-1]), rounds * each, True, True)
+    rounds = next(alike, 0)
+    return _between(
+        window, int(heads[-1 - (rounds or half)]), int(heads[-1]), (rounds or half) * each, False, rounds > 0
+    )
 
 
-def _between(window: Steps, begin: int, end: int, turns: int, steady: bool) -> Turn:
-    return Turn(window[begin + 1 : end + 1], window[: begin + 1], turns, steady)
+def _between(window: Steps, begin: int, end: int, turns: int, exact: bool, steady: bool) -> Turn:
+    return Turn(window[begin + 1 : end + 1], window[: begin + 1], turns, exact, steady)

@@ -117,7 +117,7 @@ def _periods(rule: Rule, view: View) -> Iterator[Finding]:
         if found and 2 * len(found) > len(looked_at):
             usual = max(set(found), key=found.count)
             what = (
-                f"{view.name(index)}: every {usual}th value differs, in {len(found)} of {len(looked_at)} runs examined"
+                f"{view.name(index)}: one value in {usual} differs, in {len(found)} of {len(looked_at)} runs examined"
             )
             yield rule.found(what, [index])
 

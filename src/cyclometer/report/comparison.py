@@ -18,6 +18,7 @@ from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding, gate_code
 from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.summary import ASSUMPTION
+from cyclometer.report import identity
 from cyclometer.report.markdown import code, line, plain, words
 from cyclometer.report.table import finite
 
@@ -25,7 +26,6 @@ _PAPER = 200  # columns where there is no terminal to ask
 _WIDE = 150  # columns from which latencies and reasons stand in the table
 _REFUSED = ("failed", "invalid", "not comparable")  # verdicts that mean nothing without their reason
 _MARKDOWN_ROWS = 25
-_MOST_DIFFERENCES = 12
 _TENTH, _FINEST = 0.0099, 0.0005  # half-widths that tell a change to a tenth and to a hundredth of a percent
 _STYLES = {"regressed": "bold red", "improved": "green", "failed": "red", "invalid": "red", "undecided": "yellow"}
 _QUIET = ("equivalent", "undecided")  # verdicts that the Markdown only counts
@@ -93,10 +93,7 @@ def sentence(comparison: Comparison) -> str:
 
 def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
     """What the reader of these rows must know besides."""
-    lines = [f"{name} was {x or 'unknown'}, is {y or 'unknown'}" for name, x, y in differences(comparison)]
-    if len(lines) > _MOST_DIFFERENCES:
-        left = len(lines) - _MOST_DIFFERENCES
-        lines[_MOST_DIFFERENCES:] = [f"and {left} more differences of the environment (--json lists them)"]
+    lines = identity.sentences(differences(comparison), {finding.unit for finding in found})
     if any(c is not None and c.estimate.assumption for f in found for c in (f.pair.before, f.pair.after)):
         lines.append(f"intervals of printed figures take for granted: {ASSUMPTION}")
     if any(finding.scope == "these runs" for finding in found):
@@ -237,9 +234,8 @@ def signed(fraction: float, half_width: float = 0.0) -> str:
 
 def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
     """(name, before, after) of what the bundles state differently about machine and build."""
-    before, after = (side.environment or {} for side in comparison.sides)
-    names = sorted({*before, *after})
-    return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n, "") != after.get(n, "")]
+    before, after = comparison.sides
+    return identity.differences(before.environment, after.environment)
 
 
 def _verdict_cell(f: Finding) -> str:

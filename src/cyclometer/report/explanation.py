@@ -70,9 +70,10 @@ def certainty(e: Explanation) -> str:
     several = f"one of {e.turn.turns} that were explained together, " if e.turn.turns > 1 else ""
     if e.facts.test.turns == 1:
         return f"{several}from clock reading to clock reading, as the pass was measured"
-    if e.turn.steady:
+    if e.turn.exact:
         return f"{several}as long as the measured latency"
-    return f"{several}while the measured latency is {number(e.latency)}: the turns of this circle differ"
+    alike = "all alike" if e.turn.steady else "which differ"
+    return f"{several}from the end of a test of {e.facts.test.turns}, {alike}; two test sizes say {number(e.latency)}"
 
 
 def views(
@@ -206,7 +207,7 @@ def _turn_json(e: Explanation) -> dict[str, Any]:
     return {
         "circle": facts.contract.key, "target": facts.target, "configuration": facts.configuration,
         "unit": facts.clock.unit, "turns": e.turn.turns, "total": e.turn.length, "latency": float(e.latency),
-        "exact": e.turn.steady, "in_sequence": e.in_sequence, "causes": e.whole.by_cause,
+        "exact": e.turn.exact, "steady": e.turn.steady, "in_sequence": e.in_sequence, "causes": e.whole.by_cause,
         "phases": [_part_json(part, name=part.name) for part in e.phases],
         "modes": [_part_json(part, name=part.name) for part in e.modes],
         "functions": [_part_json(part, name=part.name) for part in e.functions],

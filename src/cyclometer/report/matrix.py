@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclometer.compare.matrix import Matrix, Mean, Row
+from cyclometer.report import identity
 from cyclometer.report.comparison import latency, paper
 from cyclometer.report.markdown import line, plain, words
 
@@ -22,6 +23,8 @@ def show(matrix: Matrix) -> None:
     console.print(_table("circle", matrix, [(row.contract.key, row_cells(row)) for row in matrix.rows]))
     means = [(name, mean_cells(means)) for name, means in matrix.means.items()]
     console.print(_table("geometric mean", matrix, means))
+    for note in notes(matrix):
+        console.print(Text(plain(note), style="dim"), soft_wrap=True)
     console.print(Text(sentence(matrix), style="bold"), soft_wrap=True)
 
 
@@ -55,6 +58,19 @@ def mean_cells(means: tuple[Mean, ...]) -> list[str]:
     return ["1", *of_others]
 
 
+def notes(matrix: Matrix) -> list[str]:
+    """What the later columns state otherwise than the first about machine and build."""
+    units = {row.unit for row in matrix.rows}
+    told = [(c, identity.sentences(found, units)) for c, found in differences(matrix).items()]
+    return [f"{column}: {note}" for column, lines in told for note in lines]
+
+
+def differences(matrix: Matrix) -> dict[str, list[identity.Difference]]:
+    """By column, what it states otherwise than the first one."""
+    pairs = zip(matrix.columns[1:], matrix.environments[1:], strict=False)
+    return {column: identity.differences(matrix.environments[0], environment) for column, environment in pairs}
+
+
 def sentence(matrix: Matrix) -> str:
     """What was laid side by side, in one sentence."""
     common = sum(all(cell is not None for cell in row.cells) for row in matrix.rows)
@@ -65,7 +81,7 @@ def sentence(matrix: Matrix) -> str:
 
 
 def as_json(matrix: Matrix) -> dict[str, Any]:
-    """{"columns", "rows", "means", "summary"}; a cell is null where a column has no such circle."""
+    """{"columns", "rows", "means", "differences", "summary"}; a cell is null where a column has no such circle."""
     return {
         "columns": list(matrix.columns),
         "rows": [
@@ -80,6 +96,10 @@ def as_json(matrix: Matrix) -> dict[str, Any]:
             {"class": name, "columns": [{"ratio": m.ratio, "rows": m.rows} for m in means]}
             for name, means in matrix.means.items()
         ],
+        "differences": {
+            column: [{"name": n, "before": x, "after": y} for n, x, y in found]
+            for column, found in differences(matrix).items()
+        },
         "summary": sentence(matrix),
     }
 
@@ -106,7 +126,8 @@ def markdown(matrix: Matrix) -> str:
     rows = [_line(row.contract.key, row_cells(row)) for row in by_cost[:_MARKDOWN_ROWS]]
     left = len(matrix.rows) - len(rows)
     more = [f"\nand {left} more rows."] if left > 0 else []
-    return "\n".join([f"**{words(sentence(matrix))}**", "", *head, *means, *rows, *more]) + "\n"
+    told = [f"\n- {words(note)}" for note in notes(matrix)]
+    return "\n".join([f"**{words(sentence(matrix))}**", "", *head, *means, *rows, *more, *told]) + "\n"
 
 
 def _line(name: str, cells: list[str]) -> str:

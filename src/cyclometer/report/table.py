@@ -102,7 +102,7 @@ def set_aside(e: Estimate) -> str:
 def _title(bundle: Bundle, found: list[Estimate]) -> str:
     identity = bundle.identity
     clock = found[0].clock if found else None
-    rate = f" at {clock.hz / 1e6:.1f} MHz" if clock and clock.hz else ""
+    rate = f" at {clock.hz / 1e6:.1f} MHz" if clock and clock.hz and clock.unit != "instructions" else ""
     unit = f"clock {clock.name} ({clock.unit}{rate})" if clock else "no clock"
     policy = found[0].configuration.get("policy", "") if found else ""
     label = f", [bold red]{policy}[/]" if policy == "unprivileged" else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 import subprocess
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,9 +52,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a display may show; called between visits, or steps of a build, only."""
+    """What a display may show, called between visits or steps of a build; and the wish to end, for those in threads."""
 
     visits: Callable[[int, int, str], None] = lambda *_: None  # visits done, of how many, the next one's name
+    stop: threading.Event = field(default_factory=threading.Event)
 
 
 SILENT = Progress()
@@ -84,8 +86,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class Traced:
-    """One boot whose machine wrote down what it executed: its records, and the window of each circle's telling test."""
+    """Boots whose machine wrote down what it executed: their records, and the window of each circle's telling test."""
 
     records: Sequence[Record]
     windows: Mapping[str, Steps]  # by key; see record.trace.telling
     places: Places
+    settings: Mapping[str, str] = field(default_factory=dict)  # of the machine, beside the image's configuration

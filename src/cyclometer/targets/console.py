@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import select
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ CONSOLE_MAX_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 16
 _END = b'{"kind":"end",'
 _TAIL_BYTES = 64
+_LOOK_S = 0.5  # between two looks at `stop`
 
 
 @dataclass(frozen=True)
@@ -25,38 +27,46 @@ class Ended:
     done: bool = False  # the `end` record came
 
 
-def read_console(command: Sequence[str], bound_s: float) -> Ended:
-    """Starts `command` and reads its output until the `end` record, its exit, `bound_s` or CONSOLE_MAX_BYTES.
+def read_console(
+    command: Sequence[str], bound_s: float, stop: threading.Event | None = None, *, to_exit: bool = False
+) -> Ended:
+    """Starts `command` and reads its output until the `end` record, its exit, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
 
-    The process is killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
+    `to_exit` waits for the exit although the record came, where the process has a file to finish. Otherwise it is
+    killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
     """
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
     try:
-        return _read(process.stdout.fileno(), time.monotonic() + bound_s, bound_s)
+        deadline_s = time.monotonic() + bound_s
+        return _read(process.stdout.fileno(), deadline_s, bound_s, stop or threading.Event(), to_exit)
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
 
 
-def _read(file: int, deadline_s: float, bound_s: float) -> Ended:
+def _read(file: int, deadline_s: float, bound_s: float, stop: threading.Event, to_exit: bool) -> Ended:
     console = bytearray()
     ended_at: int | None = None
     while True:
         left_s = deadline_s - time.monotonic()
-        ready, _, _ = select.select([file], [], [], max(left_s, 0))
+        ready, _, _ = select.select([file], [], [], max(0, min(left_s, _LOOK_S)))
+        if stop.is_set():
+            return Ended(bytes(console), "was interrupted")
+        if not ready and left_s > _LOOK_S:
+            continue
         if not ready:
             silent = "was silent" if not console else "had not finished"
             return Ended(bytes(console), f"{silent} after {bound_s:g} s")
         data = os.read(file, _CHUNK_BYTES)
         if not data:
-            return Ended(bytes(console), "ended by itself")
+            return Ended(bytes(console), "ended by itself", done=ended_at is not None)
         before = len(console)
         console += data
         if ended_at is None and (found := console.find(_END, max(0, before - _TAIL_BYTES))) >= 0:
             ended_at = found
-        if ended_at is not None and console.find(b"\n", ended_at) >= 0:
+        if not to_exit and ended_at is not None and console.find(b"\n", ended_at) >= 0:
             return Ended(bytes(console), "said that it was done", done=True)
         if len(console) > CONSOLE_MAX_BYTES:
             return Ended(bytes(console), f"printed more than {CONSOLE_MAX_BYTES >> 20} MiB")

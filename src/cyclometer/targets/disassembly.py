@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import normpath
 
 import msgspec
 
@@ -58,7 +59,7 @@ def _places(lines: Iterable[str], prefix: str) -> dict[int, Place]:
         if match["start"]:
             function, start, file, line = match["function"], int(match["start"], 16), "", 0
         elif match["file"]:
-            file, line = match["file"].removeprefix(prefix), int(match["line"])
+            file, line = normpath(match["file"]).removeprefix(prefix), int(match["line"])
         else:
             pc, text = int(match["pc"], 16), " ".join(match["text"].split())
             found[pc] = Place(function, text, file, line, pc == start, _encoding(match["insn"].split()))

@@ -13,10 +13,12 @@ from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.errors import MeasurementFailed, NothingMeasured, UsageError
 from cyclometer.record.decode import Decoder
+from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Circle, Flow, Hello, Record
 from cyclometer.targets import build
 from cyclometer.targets.common import Measured, Request
 from cyclometer.targets.console import Ended
+from cyclometer.targets.disassembly import Places, disassemble, program
 
 CROSS = "riscv64-unknown-elf-gcc"
 PACKAGES = {CROSS: "gcc-riscv64-unknown-elf", "make": "make"}  # program -> Debian package, for every board
@@ -47,6 +49,14 @@ def image(board: str, config: Mapping[str, str]) -> Path:
     command = ["make", "--no-print-directory", "-s", "-C", str(root / "kernel"), *settings]
     _make([*command, "all"])
     return Path(_make([*command, "name"]).strip()) / "kernel.elf"
+
+
+def places(elf: Path) -> Places:
+    """What stands where in the kernel and in the programs that its image carries."""
+    objdump, root = program(RISCV64), build.sources()
+    programs = elf.with_name("user.elf")
+    user = disassemble(programs, objdump, root) if programs.exists() else {}
+    return Places(disassemble(elf, objdump, root), user)
 
 
 def _make(command: Sequence[str]) -> str:

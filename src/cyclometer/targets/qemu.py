@@ -20,7 +20,6 @@ from cyclometer.record.trace import telling
 from cyclometer.targets import build, kernel
 from cyclometer.targets.common import SILENT, Measured, Progress, Request, Traced, emulator_version
 from cyclometer.targets.console import Ended, read_console
-from cyclometer.targets.disassembly import Places, disassemble, program
 from cyclometer.targets.image import emulator, from_console
 from cyclometer.targets.qemu_trace import trace
 
@@ -90,11 +89,11 @@ class QemuTarget:
         arguments = kernel.arguments(request, 1, FLOW, PASSES)
         wanted = telling(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
         numbers = {test.window: key for key, test in wanted.items()}
-        places = _places(image)
+        places = kernel.places(image)
         stopping = [word.replace("sleep=off", "sleep=on") for word in (*command, "-append", kernel.words(arguments))]
-        console, windows = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
-        named = {numbers[number]: steps for number, steps in windows.items()}
-        return Traced(Decoder().feed(console), named, places)
+        traced = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
+        named = {numbers[number]: steps for number, steps in traced.windows.items()}
+        return Traced(Decoder().feed(traced.console), named, places)
 
     def _measure_image(self, request: Request, image: Path, environment: dict[str, Any]) -> Measured:
         """One boot of a foreign image; its own end, or the bound, ends it."""
@@ -118,14 +117,6 @@ def virt() -> QemuTarget:
 def sifive_u() -> QemuTarget:
     """QEMU's model of the HiFive Unleashed: `rdtime` traps in S-mode, as on the board."""
     return QemuTarget("sifive_u")
-
-
-def _places(image: Path) -> Places:
-    """What stands where in the kernel and in the programs that it carries."""
-    objdump, root = program(RISCV64), build.sources()
-    programs = image.with_name("user.elf")
-    user = disassemble(programs, objdump, root) if programs.exists() else {}
-    return Places(disassemble(image, objdump, root), user)
 
 
 def _boot_all(

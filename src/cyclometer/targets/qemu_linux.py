@@ -11,11 +11,10 @@ import os
 import random
 import re
 import shutil
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -25,51 +24,25 @@ from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Circle, Flow, Group, Hello, Record
-from cyclometer.targets import build, harness, initramfs, kernel_image
-from cyclometer.targets.common import SILENT, Measured, Progress, Request, choose, emulator_version
+from cyclometer.targets import build, guest_trace, harness, kernel_image
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, Traced, choose, emulator_version
 from cyclometer.targets.console import Ended, read_console
+from cyclometer.targets.guest import Guest
 from cyclometer.targets.harness import Visit
-from cyclometer.targets.kernel_image import MACHINES, Kernel, Machine
+from cyclometer.targets.kernel_image import MACHINES, Machine
 from cyclometer.targets.visits import own_method
 
 RUNS = 2  # the second one shows how far the first one's order decided
 BOOT_S = 300  # wall clock; a boot of the whole suite takes a fraction of it
-MEMORY_MIB = 256
-COMMAND_LINE = "panic=-1 nokaslr norandmaps"
 _PROOF_RUN = 0
 _PROOF_FLOW = Flow(initial=4, delta=0, groups=1, tests=3)
-_GROUPS, _TESTS, _PASSES = 3, 10, 12
+_GROUPS, _TESTS, _PASSES = 3, 15, 30
 _LARGEST_TEST = 400_000  # instructions: a tenth of what passes between two timer ticks at 250 Hz
 _TURNS_MAX = 128
-_VISIT_S = 5  # of the guest's time, which is so many thousand million instructions
 _SETTINGS = ("kernel", "append", "cpu_model")
 _USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency_cyc", "memory_jitter")
 _TAIL_BYTES = 300
 _cores = threading.BoundedSemaphore(build.cores())  # several kernels measured at once share them
-
-
-@dataclass(frozen=True)
-class Guest:
-    """A kernel with everything that its boots have in common."""
-
-    kernel: Kernel
-    program: Path  # the harness, linked statically
-    cpu_model: str
-    append: str
-
-    def command(self, archive: Path) -> list[str]:
-        """The emulator's command line. Time is what the guest executes: no clock of the host is in it."""
-        machine = self.kernel.machine
-        return [
-            machine.emulator, *machine.board, "-cpu", self.cpu_model, "-m", str(MEMORY_MIB), "-smp", "1",
-            "-icount", "shift=0,sleep=off", "-rtc", "base=2020-01-01,clock=vm", "-nodefaults", "-no-reboot",
-            "-display", "none", "-serial", "stdio", "-monitor", "none", "-net", "none",
-            "-kernel", str(self.kernel.image), "-initrd", str(archive), "-append", self.command_line,
-        ]  # fmt: skip
-
-    @property
-    def command_line(self) -> str:
-        return f"console={self.kernel.machine.console} {COMMAND_LINE} {self.append}".strip()
 
 
 class QemuLinuxTarget:
@@ -107,6 +80,13 @@ class QemuLinuxTarget:
         measurement = _Measurement(guest, contracts, request, progress)
         return measurement.run()
 
+    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+        """A boot that tells what the telling tests of `keys` executed. The sizes of tests are ours: logs are large."""
+        guest = _guest(_with_config(request))
+        contracts = {contract.key: contract for contract in self.circles()[1]}
+        methods = {key: request.method or own_method(contracts[key]) for key in keys}
+        return guest_trace.trace(guest, methods, request.watchdog_s or BOOT_S)
+
 
 class _Measurement:
     """One kernel: the proof, then the timed boots, then the bundle."""
@@ -128,8 +108,12 @@ class _Measurement:
             raise _failure(self.guest, proven.ended)
         plans = {run: self._plan(run, _turn_costs(proven.records)) for run in range(1, self.runs + 1)}
         with ThreadPoolExecutor(max_workers=self.runs) as pool:
-            timed = list(pool.map(lambda run: self._boot(run, plans[run]), plans))
-        return self._bundle(hello, [proven, *timed], plans)
+            boots = [pool.submit(self._boot, run, visits) for run, visits in plans.items()]
+            try:
+                wait(boots)
+            except KeyboardInterrupt:
+                self.progress.stop.set()
+        return self._bundle(hello, [proven, *(boot.result() for boot in boots)], plans)
 
     def _plan(self, run: int, costs: Mapping[str, float]) -> list[Visit]:
         """Every circle once, sized so that most tests meet no timer tick, in an order of the run's own."""
@@ -144,12 +128,8 @@ class _Measurement:
         return Visit(run, key, method, self.request.flow or flow(cost))
 
     def _boot(self, run: int, visits: Sequence[Visit], options: Sequence[str] = ()) -> _Boot:
-        arguments = ["--clock", "icount", "--cpu", "0", "--run", str(run), "--watchdog", str(_VISIT_S), *options]
-        files = {"arguments": _lines(arguments), "plan": "".join(v.line() for v in visits).encode()}
-        with _cores, tempfile.NamedTemporaryFile(prefix="cyclometer-", suffix=".cpio") as archive:
-            archive.write(initramfs.archive(self.guest.program.read_bytes(), files))
-            archive.flush()
-            ended = read_console(self.guest.command(Path(archive.name)), self.bound_s)
+        with _cores, self.guest.boot(run, visits, options) as command:
+            ended = read_console(command, self.bound_s, self.progress.stop)
         self.progress.visits(next(self._done), self.runs + 1, f"{self.guest.kernel.name}: run {run}")
         self.consoles[f"run-{run}"] = ended.console
         return _Boot(run, ended)
@@ -165,12 +145,13 @@ class _Measurement:
             if not boot.decoder.ended:
                 what = f"the kernel {_reason(guest, boot.ended)}; its records until then are kept"
                 assembler.problems.append(Problem(what, f"run {boot.run}", "failed"))
-        if not assembler.values():
+        if not assembler.values() and not self.progress.stop.is_set():
             reasons = [f"{p.where}: {p.what}" for p in assembler.problems]
             raise NothingMeasured(f"{guest.kernel.name}: nothing was measured ({(reasons or ['see the console'])[0]})")
         order = [{"run": run, "circle": v.key, "method": v.method} for run, visits in plans.items() for v in visits]
         assembler.plan |= {"settings": {"seed": self.seed, "runs": self.runs}, "order": order}
-        return Measured(assembler.bundle(), dict(sorted(self.consoles.items())))
+        consoles = dict(sorted(self.consoles.items()))
+        return Measured(assembler.bundle(), consoles, self.progress.stop.is_set())
 
 
 class _Boot:
@@ -228,10 +209,6 @@ def _compiler(machine: Machine) -> str | None:
 def _program(machine: Machine) -> Path:
     """The harness for a machine, without a library that would have to be beside it."""
     return build.harness(("-static", *machine.flags), _compiler(machine))
-
-
-def _lines(words: Sequence[str]) -> bytes:
-    return "".join(f"{word}\n" for word in words).encode()
 
 
 def _failure(guest: Guest, ended: Ended) -> UsageError | MeasurementFailed:

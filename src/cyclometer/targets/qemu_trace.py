@@ -25,51 +25,102 @@ from cyclometer.targets.disassembly import Places
 
 HEARD_MAX_BYTES = 256 << 20  # of a window's log, 1.7 kB a step; of the console
 _CHUNK_BYTES = 1 << 16
-_HINT_BYTES = 4
 _END = b'{"kind":"end",'
 _LOG = "log exec,nochain,cpu,int"
-# A step is logged before it runs: cpu, pc, flags of its translated block, and how that was made; then the registers. A
-# trap follows the step that it ended, a stop the step that did not happen.
-_STEP = re.compile(
-    rb"^Trace (\d+): \S+ \[[0-9a-f]+/([0-9a-f]+)/([0-9a-f]+)/([0-9a-f]+)\]"
-    rb"|^ satp +([0-9a-f]+)"
-    rb"|^(Stopped) execution of TB chain before "
-    rb"|^riscv_cpu_do_interrupt: hart:(\d+), async:([01]), cause:([0-9a-f]+)",
-    re.MULTILINE,
+_READ_MAX_BYTES = 1024  # of memory, in one packet
+_LONGEST_BYTES = 15  # of an instruction
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How QEMU's log tells what one architecture executed.
+
+    A step is logged before it runs: cpu, pc, flags of its translated block, and how that was made; then the registers.
+    A trap follows the step that it ended, a stop the step that did not happen.
+    """
+
+    line: re.Pattern[bytes]
+    privileges: tuple[int, ...]  # by the two lowest bits of a block's flags
+    counted: frozenset[int]  # exceptions that QEMU raises behind the instruction, so that it counts
+    hint_bytes: int
+
+    def interrupt(self, asynchronous: bytes | None, cause: int) -> bool:
+        """Whether a trap was none of the instruction's doing: the log says so, or, on x86, the vector does."""
+        return asynchronous == b"1" if asynchronous is not None else cause >= _FIRST_INTERRUPT
+
+
+_EXECUTED = (
+    rb"^Trace (?P<cpu>\d+): \S+ \[[0-9a-f]+/(?P<pc>[0-9a-f]+)/(?P<flags>[0-9a-f]+)/(?P<block>[0-9a-f]+)\]"
+    rb"|^(?P<stopped>Stopped) execution of TB chain before "
 )
-# Exceptions that QEMU raises behind the instruction, so that it counts: breakpoint and the environment calls. The
-# others undo the instruction's count (target/riscv: riscv_raise_exception() with a host address to restore from).
-_COUNTED_TRAPS = (3, 8, 9, 11)
-_PRIVILEGES = (0, 1, 1, 3)  # of the memory index in a block's flags: user, supervisor, the same with SUM, machine
+_FIRST_INTERRUPT = 0x20  # Intel SDM vol. 3, table 6-1: vectors below are exceptions
+RISCV64 = Dialect(
+    re.compile(
+        _EXECUTED + rb"|^ satp +(?P<space>[0-9a-f]+)"
+        rb"|^riscv_cpu_do_interrupt: hart:(?P<hart>\d+), async:(?P<asynchronous>[01]), cause:(?P<cause>[0-9a-f]+)",
+        re.MULTILINE,
+    ),
+    privileges=(0, 1, 1, 3),  # of the memory index: user, supervisor, the same with SUM, machine
+    # Breakpoint and the environment calls; the others undo the instruction's count (target/riscv:
+    # riscv_raise_exception() with a host address to restore from).
+    counted=frozenset((3, 8, 9, 11)),
+    hint_bytes=4,
+)
+X86_64 = Dialect(
+    re.compile(
+        _EXECUTED + rb"|^CR0=\S+ CR2=\S+ CR3=(?P<space>[0-9a-f]+)"
+        rb"|^ +\d+: v=(?P<cause>[0-9a-f]+) e=[0-9a-f]+ i=[01] cpl=",
+        re.MULTILINE,
+    ),
+    privileges=(1, 1, 1, 0),  # of the current privilege level
+    counted=frozenset((1, 3)),
+    hint_bytes=7,
+)
 _ASID = range(44, 60)  # bits of satp
 
 
 @dataclass
 class Spaces:
-    """Numbers address spaces: by identifier, and where that is 0 by the order in which their roots appeared."""
+    """Numbers address spaces: by identifier, and where that is 0 by the order in which their roots appeared.
+
+    An x86's root never has bits where satp has its identifier.
+    """
 
     roots: list[int] = field(default_factory=list)
 
-    def number(self, satp: int) -> int:
-        identifier = satp >> _ASID.start & (1 << len(_ASID)) - 1
+    def number(self, root: int) -> int:
+        identifier = root >> _ASID.start & (1 << len(_ASID)) - 1
         if identifier:
             return identifier
-        if satp not in self.roots:
-            self.roots.append(satp)
-        return self.roots.index(satp)
+        if root not in self.roots:
+            self.roots.append(root)
+        return self.roots.index(root)
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """What a traced boot yields: the console, the steps of each wanted window by its number, and, where no image of
+    the kernel was given, what stood in memory at the kernel's instructions.
+    """
+
+    console: bytes
+    windows: dict[int, Steps]
+    code: dict[int, bytes] = field(default_factory=dict)  # start of a stretch -> its bytes
 
 
 def trace(
-    command: Sequence[str], places: Places, hints: tuple[int, int], wanted: Sequence[int], bound_s: float
-) -> tuple[bytes, dict[int, Steps]]:
-    """Boots `command`; returns its console, and by its number the steps of each window in `wanted`, ascending.
+    command: Sequence[str], places: Places, hints: tuple[int, int], wanted: Sequence[int], bound_s: float,
+    dialect: Dialect = RISCV64,
+) -> Tracing:  # fmt: skip
+    """Boots `command` and tells what it executed in each window in `wanted`, ascending.
 
     `hints` are the encodings that open and close a window. Raises MeasurementFailed where the machine ends early, a
     window's log grows beyond HEARD_MAX_BYTES, or `bound_s` runs out.
     """
     opens, closes = (places.addresses(hint) for hint in hints)
-    behind = [pc + _HINT_BYTES for pc in closes]
+    behind = [pc + dialect.hint_bytes for pc in closes]
     spaces, found = Spaces(), {}
+    code: dict[int, bytes] = {}
     with _Machine(command, bound_s) as machine:
         for number in range(wanted[-1] + 1 if wanted else 0):
             machine.run_to(opens)
@@ -78,8 +129,10 @@ def trace(
             machine.run_to(behind)
             if number in wanted:
                 machine.log(False)
-                found[number] = _steps(machine.logged(), places, spaces)
-        return machine.finish(), found
+                found[number] = _steps(machine.logged(), places, spaces, dialect)
+                if not places.kernel:
+                    code |= machine.code(found[number])
+        return Tracing(machine.finish(), found, code)
 
 
 @dataclass
@@ -94,9 +147,9 @@ class _Logged:
     count: int = 1
 
 
-def _steps(log: bytes, places: Places, spaces: Spaces) -> Steps:
+def _steps(log: bytes, places: Places, spaces: Spaces, dialect: Dialect) -> Steps:
     """The log of a window as steps; the clock counts from its first instruction."""
-    told = _told(log, spaces)
+    told = _told(log, spaces, dialect)
     steps = np.zeros(len(told), STEP)
     for name in ("pc", "privilege", "flags", "space"):
         steps[name] = [getattr(step, name) for step in told]
@@ -106,29 +159,33 @@ def _steps(log: bytes, places: Places, spaces: Spaces) -> Steps:
     return steps
 
 
-def _told(log: bytes, spaces: Spaces) -> list[_Logged]:
+def _told(log: bytes, spaces: Spaces, dialect: Dialect) -> list[_Logged]:
     told: list[_Logged] = []
     hart, ours, pending = b"", False, 0
-    for match in _STEP.finditer(log):
-        cpu, pc, flags, block, satp, stopped, trapped_hart, asynchronous, cause = match.groups()
+    for match in dialect.line.finditer(log):
+        told_of = match.groupdict()
+        cpu, space, cause = told_of["cpu"], told_of["space"], told_of["cause"]
         if cpu is not None:
             hart = hart or cpu
             ours = cpu == hart
             if ours:
-                step = _Logged(int(pc, 16), _PRIVILEGES[int(flags, 16) & 3], block, pending)
+                privilege = dialect.privileges[int(told_of["flags"], 16) & 3]
+                step = _Logged(int(told_of["pc"], 16), privilege, told_of["block"], pending)
                 if told and _undone(told[-1], step):
                     told.pop()
                 told.append(step)
                 pending = 0
-        elif satp is not None and ours:
-            told[-1].space = spaces.number(int(satp, 16))
-        elif stopped and ours and told:
+        elif space is not None and ours and told:
+            told[-1].space = spaces.number(int(space, 16))
+        elif told_of["stopped"] and ours and told:
             told.pop()  # an interrupt came between telling it and doing it
-        elif trapped_hart == hart and asynchronous == b"1":
+        elif cause is None or told_of.get("hart", hart) != hart:
+            continue
+        elif dialect.interrupt(told_of.get("asynchronous"), int(cause, 16)):
             pending = INTERRUPTED
-        elif trapped_hart == hart:
+        elif told:
             told[-1].flags |= TRAPPED
-            told[-1].count = int(int(cause, 16) in _COUNTED_TRAPS)
+            told[-1].count = int(int(cause, 16) in dialect.counted)
     return told
 
 
@@ -153,7 +210,8 @@ class _Machine:
         theirs.close()
         assert self._process.stdout is not None
         self._console = self._process.stdout.fileno()
-        self._heard = {self._stub.fileno(): bytearray(), self._log: bytearray(), self._console: bytearray()}
+        self._open = [self._stub.fileno(), self._log, self._console]
+        self._heard = {file: bytearray() for file in self._open}
 
     def __enter__(self) -> _Machine:
         return self
@@ -181,6 +239,25 @@ class _Machine:
         for words in (f"singlestep {'on' if on else 'off'}", _LOG if on else "log none"):
             if self._ask(f"qRcmd,{words.encode().hex()}") != b"OK":
                 raise MeasurementFailed(f"QEMU's monitor does not understand {words!r}; a version from 5.0 to 8.1 does")
+
+    def code(self, steps: Steps) -> dict[int, bytes]:
+        """The memory at the kernel's instructions among `steps`, in stretches that each begin with one of them."""
+        pcs = np.unique(steps["pc"][steps["privilege"] != USER]).astype(object)
+        starts = [i for i in range(len(pcs)) if i == 0 or pcs[i] - pcs[i - 1] > _LONGEST_BYTES]
+        ends = [*starts[1:], len(pcs)]
+        return {
+            pcs[a]: self._read(pcs[a], pcs[b - 1] - pcs[a] + _LONGEST_BYTES) for a, b in zip(starts, ends, strict=False)
+        }
+
+    def _read(self, address: int, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            size = min(count - len(data), _READ_MAX_BYTES)
+            answer = self._ask(f"m{address + len(data):x},{size:x}")
+            if len(answer) != 2 * size:
+                break  # not mapped there
+            data += bytes.fromhex(answer.decode())
+        return data
 
     def logged(self) -> bytes:
         """What was told since the last time."""
@@ -215,12 +292,14 @@ class _Machine:
     def _listen(self, patience_s: float | None = None) -> bool:
         """Takes what has come from anywhere; False where nothing has within `patience_s`, by default the bound."""
         left_s = max(self._deadline_s - time.monotonic(), 0)
-        ready, _, _ = select.select(list(self._heard), [], [], left_s if patience_s is None else patience_s)
+        ready, _, _ = select.select(self._open, [], [], left_s if patience_s is None else patience_s)
         if not ready and patience_s is None:
             raise MeasurementFailed("the traced machine did not come to its test in time; allow more by --watchdog")
         for file in ready:
             data = os.read(file, _CHUNK_BYTES)
-            if not data:
+            if not data and file != self._console:
+                self._open.remove(file)  # the console has still to be heard to its end
+            elif not data:
                 raise MeasurementFailed("QEMU ended while it was traced; run the circle without tracing")
             self._heard[file] += data
             if len(self._heard[file]) > HEARD_MAX_BYTES:

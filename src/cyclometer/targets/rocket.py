@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,9 +19,11 @@ from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract
 from cyclometer.errors import NotComparable, NothingMeasured, UsageError
-from cyclometer.record.schema import Flow
+from cyclometer.record.decode import Decoder
+from cyclometer.record.schema import Flow, Record
+from cyclometer.record.trace import Steps, load, telling, windows
 from cyclometer.targets import build, kernel, rocket_board
-from cyclometer.targets.common import SILENT, Measured, Progress, Request
+from cyclometer.targets.common import SILENT, Measured, Progress, Request, Traced
 from cyclometer.targets.console import Ended, read_console
 from cyclometer.targets.image import from_console
 from cyclometer.targets.qemu import EMULATOR, virt
@@ -30,6 +33,7 @@ CLOCK = Clock("cycle", "cycles", 0, exact=True)
 BOOT_S = 600  # wall clock; the boot of one circle takes seconds
 RUNS = 2  # the second one shows that the first one repeats to the byte
 FLOW = Flow(initial=20, delta=20, groups=3, tests=5)
+TRACE_FLOW = Flow(initial=16, delta=16, groups=2, tests=3)  # a test is traced when two of its size have gone before
 PASSES = 10
 QUICK_FLOW = Flow(initial=16, delta=16, groups=2, tests=2)
 QUICK_PASSES = 4
@@ -43,6 +47,7 @@ class RocketTarget:
     name: str
     core: str  # as the package calls it
     caches: str
+    trace_flow: Flow = TRACE_FLOW
 
     @property
     def description(self) -> str:
@@ -87,6 +92,24 @@ class RocketTarget:
             self.name, facts | {"image": image.parent.name}, runs, {"arguments": boots}, _settings(request)
         )
 
+    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+        """A boot of each circle that `request` asks for; those of `keys` tell what their telling tests executed.
+
+        Raises MeasurementFailed or BadFile where a boot ends inside a window.
+        """
+        simulator, image = self.build(request.config)
+        boots = self._boots(request)
+        command = [str(simulator), *_memory(request)]
+        with tempfile.TemporaryDirectory() as folder:
+            files = {key: Path(folder) / f"{number}.trace" for number, key in enumerate(keys)}
+            options = [("--trace", str(files[boot["only"]])) if boot["only"] in files else () for boot in boots]
+            ends = _boot_all(command, image, boots, request.watchdog_s or BOOT_S, SILENT, options)
+            told = {boot["only"]: Decoder().feed(ended.console) for boot, ended in zip(boots, ends, strict=True)}
+            found = {key: _window(told.get(key, []), key, file) for key, file in files.items()}
+        records = [record for boot in told.values() for record in boot]
+        traced = {key: steps for key, steps in found.items() if steps is not None}
+        return Traced(records, traced, kernel.places(image), _settings(request))
+
     def _boots(self, request: Request) -> list[dict[str, str]]:
         """Boot arguments of a run, circle by circle in the order of the catalogue.
 
@@ -121,6 +144,13 @@ def rocket_small() -> RocketTarget:
     return RocketTarget("rocket-small", "LitexLinuxConfig", "4 KiB caches")
 
 
+def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
+    """The window of a boot's telling test, a copy; None where it has none."""
+    test = telling(records, [key]).get(key)
+    every = windows(load(file), str(file)) if test is not None else []
+    return every[test.window].copy() if test is not None and test.window < len(every) else None
+
+
 def _image(config: Mapping[str, str]) -> Path:
     if config.get("asid") == "on":
         raise UsageError("the Rocket core has no identifiers of address spaces; leave out asid=on")
@@ -144,21 +174,24 @@ def _settings(request: Request) -> dict[str, str]:
 
 
 def _boot_all(
-    command: Sequence[str], image: Path, boots: Sequence[Mapping[str, str]], bound_s: float, progress: Progress
-) -> list[Ended]:
-    """All boots, as many at once as there are cores, in the order given."""
+    command: Sequence[str], image: Path, boots: Sequence[Mapping[str, str]], bound_s: float, progress: Progress,
+    options: Sequence[Sequence[str]] | None = None,
+) -> list[Ended]:  # fmt: skip
+    """All boots, as many at once as there are cores, in the order given; `options` are each one's own."""
     done = count(1)
 
-    def boot(arguments: Mapping[str, str]) -> Ended:
-        ended = _boot(command, image, arguments, bound_s)
+    def boot(arguments: Mapping[str, str], own: Sequence[str]) -> Ended:
+        ended = _boot([*command, *own], image, arguments, bound_s, to_exit=bool(own))
         progress.visits(next(done), len(boots), arguments["only"])
         return ended
 
     progress.visits(0, len(boots), boots[0]["only"])
     with ThreadPoolExecutor(max_workers=build.cores()) as pool:
-        return list(pool.map(boot, boots))
+        return list(pool.map(boot, boots, options or [()] * len(boots)))
 
 
-def _boot(command: Sequence[str], image: Path, arguments: Mapping[str, str], bound_s: float = BOOT_S) -> Ended:
+def _boot(
+    command: Sequence[str], image: Path, arguments: Mapping[str, str], bound_s: float = BOOT_S, to_exit: bool = False
+) -> Ended:
     """One boot; ends with the image's `end` record, its finisher, or the bound."""
-    return read_console([*command, "--append", kernel.words(arguments), str(image)], bound_s)
+    return read_console([*command, "--append", kernel.words(arguments), str(image)], bound_s, to_exit=to_exit)

@@ -26,6 +26,7 @@ class Request:
     run: int | None = None  # kbench: this run; None the first
     samples: bool = False  # csv: raw samples instead of estimates
     chart: str = "samples"  # svg, png: which chart, by its name in chart.registry
+    beside: Request | None = None  # svg, png: the same circle of another bundle, drawn as what came after
 
     def latencies(self) -> Iterator[tuple[str, Estimate, LevelsEstimate]]:
         """The estimates that may be handed on as results: valid ones. Raises NothingMeasured where there are none."""

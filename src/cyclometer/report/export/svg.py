@@ -3,18 +3,32 @@
 
 from __future__ import annotations
 
-from cyclometer.errors import NothingMeasured, UsageError
+from cyclometer.errors import NotComparable, NothingMeasured, UsageError
+from cyclometer.estimate.rows import Estimate
 from cyclometer.report.chart.registry import CHARTS, style
-from cyclometer.report.circle import circles
+from cyclometer.report.circle import Circle, circles
 from cyclometer.report.export.request import Request
 
 
 def export(request: Request) -> str:
-    """A chart of one circle as SVG, complete with its style; --chart says which."""
+    """A chart of one circle as SVG, complete with its style; --chart says which, --beside draws a second bundle."""
     e = request.only_one("a chart")
     if request.chart not in CHARTS:
         raise UsageError(f"there is no chart {request.chart!r}; there are {', '.join(CHARTS)}")
-    chart = CHARTS[request.chart](circles(request.bundle, [e]))
+    chart = CHARTS[request.chart](_sides(request, e))
     if chart is None:
-        raise NothingMeasured(f"the bundle holds nothing that a chart {request.chart!r} of {e.contract.key} could show")
+        both = "; --beside names a second bundle" if request.chart == "difference" and request.beside is None else ""
+        raise NothingMeasured(f"there is nothing that a chart {request.chart!r} of {e.contract.key} could show{both}")
     return chart.titled(f"{e.contract.key}: {chart.title}").standalone(style())
+
+
+def _sides(request: Request, e: Estimate) -> list[Circle]:
+    if request.beside is None:
+        return circles(request.bundle, [e])
+    other = request.beside.only_one("a chart")
+    if (other.clock.name, other.clock.unit) != (e.clock.name, e.clock.unit):
+        raise NotComparable(
+            f"{e.contract.key} is in {e.clock.unit} of {e.clock.name} here and in {other.clock.unit} of "
+            f"{other.clock.name} in the bundle beside; draw them apart"
+        )
+    return circles(request.bundle, [e], "before") + circles(request.beside.bundle, [other], "after")

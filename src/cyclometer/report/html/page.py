@@ -31,7 +31,7 @@ CAUSES = {
 }
 
 
-def page(entry: Entry, before: Entry | None, after: Entry | None, remarks: Sequence[Remark]) -> Markup:
+def page(entry: Entry, before: Entry | None, after: Entry | None, remarks: Sequence[tuple[Remark, str]]) -> Markup:
     """One circle as a section of its own; `before` and `after` are its neighbours in the overview."""
     e = entry.estimate
     return tag(
@@ -87,9 +87,9 @@ def _refused(circle: Circle) -> Markup:
     return tag("p", tag("b", f"{side}no valid latency. "), circle.estimate.reason, cls="refused")
 
 
-def _remarks(found: Sequence[Remark]) -> Markup | None:
-    """What lint says of this circle."""
-    items = (tag("li", level(f.level), f" {f.what}") for f in found)
+def _remarks(found: Sequence[tuple[Remark, str]]) -> Markup | None:
+    """What lint says of this circle, and on which side."""
+    items = (tag("li", level(f.level), f" {f.what}", tag("small", f" ({s})") if s else None) for f, s in found)
     return tag("ul", *items, cls="problems", aria_label="Lint") if found else None
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cyclometer.bundle.model import Bundle
+from cyclometer.bundle.model import Bundle, Row
 from cyclometer.compare import verdicts
 from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding
@@ -65,16 +65,25 @@ class Subject:
     comparisons: tuple[Comparison, ...]
     remarks: tuple[tuple[Remark, ...], ...]
 
-    def remarks_on(self, entry: Entry) -> list[Remark]:
-        """What lint says of one circle or of it and another, in any bundle, each sentence once."""
-        key = entry.estimate.contract.key
-        found = [
-            finding
-            for bundle, findings in zip(self.bundles, self.remarks, strict=True)
-            for finding in findings
-            if len(finding.rows) <= _OWN and key in {bundle.identity.rows[row].contract.key for row in finding.rows}
-        ]
-        return list({finding.what: finding for finding in found}.values())
+    def remarks_on(self, entry: Entry) -> list[tuple[Remark, str]]:
+        """What lint says of one circle or of it and another: each sentence once, with the sides it is said of.
+
+        The sides are empty where there is but one.
+        """
+        said: dict[str, tuple[Remark, list[str]]] = {}
+        for one, bundle, findings, label in zip(entry.circles, self.bundles, self.remarks, self.labels, strict=True):
+            rows = bundle.identity.rows
+            for finding in findings:
+                if len(finding.rows) <= _OWN and any(_is_of(rows[row], one) for row in finding.rows):
+                    said.setdefault(finding.what, (finding, []))[1].append(label)
+        several = len(self.bundles) > 1
+        return [(finding, ", ".join(sides) if several else "") for finding, sides in said.values()]
+
+
+def _is_of(row: Row, one: Circle | None) -> bool:
+    """Whether a row is the circle's, by whatever method."""
+    of = one and (one.estimate.contract.key, one.estimate.configuration)
+    return (row.contract.key, row.configuration) == of
 
 
 def subject(bundles: Sequence[Bundle], labels: Sequence[str]) -> Subject:

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a Linux guest executes in a test: its instructions are read from its memory, its functions' names from itself.
+
+A kernel patches its own code while it boots, so that its image does not say what it runs. An untraced boot finds out
+what a turn costs, and prints the kernel's symbols; a traced one makes several tests of a circle, and the quietest of
+them is taken, for a timer may expire while the machine stands at a hint.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import msgspec
+import numpy as np
+
+from cyclometer.errors import MeasurementFailed, NotComparable
+from cyclometer.record.decode import Decoder
+from cyclometer.record.instructions import X86_64
+from cyclometer.record.schema import Failed, Flow, Group, Overhead, Pass, Record, Skipped
+from cyclometer.record.trace import TRAPPED, USER, Steps
+from cyclometer.targets import build, qemu_trace
+from cyclometer.targets.common import Traced
+from cyclometer.targets.console import read_console
+from cyclometer.targets.disassembly import Place, Places, disassemble, program
+from cyclometer.targets.guest import Guest
+from cyclometer.targets.harness import Visit
+
+_COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
+_TESTS, _PASSES, _CANDIDATES = 4, 8, 3
+_STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
+_TURNS_MAX = 8
+_SYMBOL = re.compile(rb"^([0-9a-f]{8,16}) [tTwW] ([\w.$]+)\r?$", re.MULTILINE)
+_SYMBOLS_MIN = 1000  # a distribution's System.map is a remark of one line
+_GAP = 64
+_TARGET = re.compile(r"^((?:call|jmp|j\w+|loop\w*)\s+)0x([0-9a-f]+)$")
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(.*)$", re.MULTILINE)
+_SYSCALL = 0x050F
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Functions by address, in ascending order."""
+
+    addresses: Sequence[int]
+    names: Sequence[str]
+
+    def at(self, pc: int) -> tuple[str, bool]:
+        """The function that holds an address, and whether it begins there."""
+        found = bisect.bisect_right(self.addresses, pc) - 1
+        return (self.names[found], self.addresses[found] == pc) if found >= 0 else (f"[no symbol, {pc:#x}]", False)
+
+
+def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
+    """One traced boot with the window of a telling test of each circle. `methods` names each circle's, by key.
+
+    Raises NotComparable for a machine that we cannot trace, MeasurementFailed where a boot ends early.
+    """
+    if guest.kernel.machine.name != "x86_64":
+        raise NotComparable(f"{guest.kernel.machine.name} guests cannot be traced yet; trace an x86-64 kernel")
+    costs, symbols, failed = _ask(guest, list(methods), bound_s)
+    visits = [_visit(key, methods[key], costs[key]) for key in methods if key in costs]
+    places = Places({}, disassemble(guest.program, program(X86_64), build.sources()))
+    wanted = _candidates(visits)
+    with guest.boot(1, visits) as command:
+        stopping = [word.replace("sleep=off", "sleep=on") for word in command]
+        hints = (X86_64.opens, X86_64.closes)
+        traced = qemu_trace.trace(stopping, places, hints, sorted(wanted), bound_s, qemu_trace.X86_64)
+    records = Decoder().feed(traced.console)
+    chosen = _quietest(records, wanted)
+    kernel = _kernel_places(traced.code, symbols)
+    windows = {wanted[number]: _told(traced.windows[number], kernel) for number in chosen}
+    return Traced([*_only(records, chosen), *failed], windows, Places(kernel, places.user))
+
+
+def _ask(guest: Guest, keys: Sequence[str], bound_s: float) -> tuple[dict[str, float], Symbols, list[Record]]:
+    """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what cannot run."""
+    kept = build.cache() / "symbols" / f"{guest.kernel.sha256}.map"
+    known = _symbols((guest.kernel.symbols or kept).read_bytes()) if (guest.kernel.symbols or kept).exists() else None
+    options = [] if known else ["--symbols"]
+    with guest.boot(0, [Visit(0, key, "proof", _COST_FLOW) for key in keys], options) as command:
+        ended = read_console(command, bound_s)
+    records = Decoder().feed(ended.console)
+    if known is None:
+        known = _symbols(ended.console)
+        if known is None:
+            raise MeasurementFailed(f"{guest.kernel.name} {ended.why} without a list of its symbols; run it untraced")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(b"".join(match[0] + b"\n" for match in _SYMBOL.finditer(ended.console)))
+    costs = {r.circle: min(r.values) / r.turns for r in records if isinstance(r, Group)}
+    return costs, known, [r for r in records if isinstance(r, Failed | Skipped)]
+
+
+def _symbols(text: bytes) -> Symbols | None:
+    """Functions out of lines as /proc/kallsyms and System.map have them; None where they are not there."""
+    found = sorted((int(address, 16), name.decode()) for address, name in _SYMBOL.findall(text))
+    if len(found) < _SYMBOLS_MIN:
+        return None
+    return Symbols([address for address, _ in found], [name for _, name in found])
+
+
+def _visit(key: str, method: str, cost: float) -> Visit:
+    if method != "accumulated":
+        return Visit(1, key, method, Flow(1, 0, 1, _PASSES))
+    turns = max(1, min(_TURNS_MAX, int(_STEPS_MAX / 2 / cost)))
+    return Visit(1, key, method, Flow(turns, turns, 2, _TESTS))
+
+
+def _candidates(visits: Sequence[Visit]) -> dict[int, str]:
+    """Numbers of the windows to write down: the last tests of the largest size, the last passes, the coldest one."""
+    counts = [2 * (_TESTS if visit.method == "accumulated" else _PASSES) for visit in visits]
+    found: dict[int, str] = {}
+    for visit, count, end in zip(visits, counts, accumulate(counts), strict=True):
+        last = range(end - _CANDIDATES, end)
+        found |= dict.fromkeys([end - count // 2] if visit.method == "passes" else last, visit.key)
+    return found
+
+
+def _values(records: Sequence[Record]) -> list[tuple[int, Group | Pass | Overhead, int]]:
+    """Number of its window, record, and place in the record, of every value of a boot."""
+    measured = [record for record in records if isinstance(record, Group | Pass | Overhead)]
+    return [(n, record, i) for n, (record, i) in enumerate((r, i) for r in measured for i in range(len(r.values)))]
+
+
+def _disturbance(record: Group | Pass | Overhead, place: int) -> tuple[int, int]:
+    """What orders tests of one size: interrupts beyond those of the quietest, then instructions."""
+    return record.counters.get("interrupts", [0] * len(record.values))[place], record.values[place]
+
+
+def _quietest(records: Sequence[Record], wanted: Mapping[int, str]) -> list[int]:
+    """Of the candidates of each circle the window with the least interrupts, and of those the shortest."""
+    best: dict[str, tuple[tuple[int, int], int]] = {}
+    for number, record, place in _values(records):
+        if number in wanted and wanted[number] == record.circle:
+            rank = (_disturbance(record, place), number)
+            best[record.circle] = min(best.get(record.circle, rank), rank)
+    return [number for _, number in best.values()]
+
+
+def _only(records: Sequence[Record], chosen: Sequence[int]) -> list[Record]:
+    """The records with one value each: the chosen window's, else the quietest, so that the slope is that of quiet."""
+    places = {id(record): place for number, record, place in _values(records) if number in chosen}
+    return [_with_one(r, places) if isinstance(r, Group | Pass | Overhead) else r for r in records]
+
+
+def _with_one(record: Group | Pass | Overhead, places: Mapping[int, int]) -> Record:
+    quietest = min(range(len(record.values)), key=lambda place: _disturbance(record, place))
+    i = places.get(id(record), quietest)
+    counters = {name: [counts[i]] for name, counts in record.counters.items()}
+    return msgspec.structs.replace(record, values=[record.values[i]], at=[record.at[i]], counters=counters)
+
+
+def _kernel_places(code: Mapping[int, bytes], symbols: Symbols) -> dict[int, Place]:
+    """What stands at the kernel's instructions: all stretches as one file, fenced by instructions of one byte."""
+    stretches = sorted(code.items())
+    offsets = [0, *accumulate(len(data) + _GAP for _, data in stretches)]
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"".join(data + b"\x90" * _GAP for _, data in stretches))
+        file.flush()
+        command = [program(X86_64), "-D", "-w", "-b", "binary", "-m", "i386:x86-64", file.name]
+        text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    found = {}
+    for offset_text, insn, words in _LINE.findall(text):
+        offset = int(offset_text, 16)
+        start, data = stretches[bisect.bisect_right(offsets, offset) - 1]
+        shift = start - offsets[bisect.bisect_right(offsets, offset) - 1]
+        if offset + shift < start + len(data):
+            name, starts = symbols.at(offset + shift)
+            encoding = int.from_bytes(bytes.fromhex(insn)[:4], "little")
+            found[offset + shift] = Place(name, _text(words, shift, symbols), "", 0, starts, encoding)
+    return found
+
+
+def _text(words: str, shift: int, symbols: Symbols) -> str:
+    """An instruction as objdump wrote it of the file, with its target where it really is, and named."""
+    plain = " ".join(words.split())
+    if not (match := _TARGET.match(plain)):
+        return plain
+    target = (int(match[2], 16) + shift) % (1 << 64)
+    return f"{match[1]}{target:x} <{symbols.at(target)[0]}>"
+
+
+def _told(steps: Steps, kernel: Mapping[int, Place]) -> Steps:
+    """The steps with the kernel's encodings, and system calls marked as what they are: traps that retire."""
+    found = steps.copy()
+    inside = found["privilege"] != USER
+    nothing = Place("")
+    found["insn"][inside] = [kernel.get(int(pc), nothing).insn for pc in found["pc"][inside]]
+    entering = ~inside[:-1] & inside[1:] & (found["insn"][:-1] & 0xFFFF == _SYSCALL)
+    found["flags"][:-1] |= np.where(entering, TRAPPED, 0).astype(np.uint8)
+    return found

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer explain` as a user meets it, on bundles of a made-up machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from cyclometer.cli import cli
+from cyclometer.errors import NotComparable, UsageError
+from cyclometer.explain import sources
+from cyclometer.record.schema import Clock, Contract
+from cyclometer.targets import registry
+from cyclometer.targets.common import Request, Traced
+from tests.explain import machine
+from tests.explain.test_evidence import boot
+
+KEY = "thing.poke"
+
+
+def run(*words: str) -> str:
+    outcome = CliRunner().invoke(cli, ["explain", *words], catch_exceptions=False)
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.stdout
+
+
+@pytest.fixture
+def bundles(tmp_path: Path) -> tuple[str, str]:
+    """Two bundles that kept traces; the second one's turn is 87 cycles longer."""
+    found = []
+    for name, extra in (("before", 3), ("after", 90)):
+        steady, cold = machine.evidence([extra] * 4), machine.evidence([500, extra, extra])
+        for path, data in sources.files({KEY: {"steady": steady, "cold": cold}}).items():
+            (tmp_path / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name / path).write_bytes(data)
+        found.append(str(tmp_path / name))
+    return found[0], found[1]
+
+
+def test_a_bundle_explains_itself(bundles: tuple[str, str]) -> None:
+    text = run(bundles[0], KEY)
+    assert f"steady turn {machine.LENGTH + 3} cycles, as long as the measured latency" in text
+    lines = text.splitlines()
+    poke = next(line for line in lines if line.strip().startswith("poke "))
+    assert poke.split()[:2] == ["poke", "4"]
+    assert poke.rstrip().endswith("dcache 3")
+    assert any(line.strip().startswith("way to client: poke") for line in lines)
+
+
+def test_lines_are_annotated(bundles: tuple[str, str]) -> None:
+    text = run(bundles[0], KEY, "--lines")
+    assert "kernel/context_switch.c:4" in text
+    assert f"insn {machine.RETURN:x}" in text
+
+
+def test_json_holds_every_view_and_each_sums(bundles: tuple[str, str]) -> None:
+    told = json.loads(run(bundles[0], KEY, "--json"))
+    assert set(told) == {"steady", "cold"}
+    for turn in told.values():
+        for view in ("phases", "modes", "functions", "lines", "instructions", "stacks"):
+            assert sum(part["total"] for part in turn[view]) == turn["total"]
+            assert all(sum(part["causes"].values()) == part["total"] for part in turn[view])
+        assert sum(turn["causes"].values()) == turn["total"]
+
+
+def test_the_difference_names_function_and_cause(bundles: tuple[str, str]) -> None:
+    text = run("--diff", *bundles, KEY)
+    assert "thing.poke: +87 cycles a turn" in text
+    told = json.loads(run("--diff", *bundles, KEY, "--json"))
+    assert told["change"] == 87
+    for view in ("functions", "phases", "modes", "causes"):
+        assert sum(part["change"] for part in told[view]) == 87
+    assert told["functions"][0]["name"] == "poke"
+    assert told["functions"][0]["causes"] == {"dcache": 87}
+
+
+@pytest.mark.parametrize("diff", [False, True])
+def test_one_html_file_holds_it_all(bundles: tuple[str, str], tmp_path: Path, diff: bool) -> None:
+    output = tmp_path / "why.html"
+    run(*(["--diff", *bundles] if diff else [bundles[0]]), KEY, "-o", str(output))
+    text = output.read_text()
+    assert text.startswith("<!doctype html>")
+    assert text.count("<svg") >= 4
+    assert ("What changed" in text) == diff
+
+
+@pytest.mark.parametrize(
+    "words", [("a", "b", "c"), ("--diff", "a", KEY), ("--diff", KEY), ("--diff", "a", "b", "c", KEY)]
+)
+def test_operands_that_do_not_fit_are_usage(words: Sequence[str]) -> None:
+    with pytest.raises(UsageError, match="give KEY, or SIDE KEY, or --diff A B KEY"):
+        run(*words)
+
+
+def test_a_file_that_cannot_be_written_is_usage(bundles: tuple[str, str], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="choose another -o"):
+        run(bundles[0], KEY, "-o", str(tmp_path / "no" / "x.html"))
+
+
+class Emulator:
+    """A target that can trace one circle."""
+
+    name = "emulator"
+
+    def __init__(self, asked: list[Request]) -> None:
+        self.asked = asked
+
+    def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        del config
+        return machine.CYCLES, [Contract(KEY)]
+
+    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+        assert list(keys) == [KEY]
+        self.asked.append(request)
+        return boot()
+
+
+class Silent(Emulator):
+    """A target that cannot."""
+
+    name = "silent"
+    trace: Any = property()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
+    requests: list[Request] = []
+    there = {"emulator": Emulator(requests), "qemu-virt": Emulator(requests), "silent": Silent(requests)}
+    monkeypatch.setattr(registry, "target", there.__getitem__)
+    return requests
+
+
+@pytest.mark.parametrize(
+    ("words", "configs"),
+    [
+        ((KEY,), [{}]),
+        (("emulator", KEY), [{}]),
+        (("emulator:mcs=on,timer=mtime", KEY), [{"mcs": "on", "timer": "mtime"}]),
+        (("mcs=on", KEY, "--config", "asid=off"), [{"asid": "off", "mcs": "on"}]),
+        (("--diff", "default", "mcs=on", KEY, "--target", "emulator"), [{}, {"mcs": "on"}]),
+    ],
+)
+def test_a_side_is_a_target_with_its_configuration(
+    asked: list[Request], words: Sequence[str], configs: list[dict[str, str]]
+) -> None:
+    assert KEY in run(*words)
+    assert [dict(request.config) for request in asked if request.method is None] == configs
+
+
+def test_an_unknown_circle_and_a_mute_target_are_one_sentence(asked: list[Request]) -> None:
+    with pytest.raises(UsageError, match=r"emulator has no circle 'thing\.else' in this configuration"):
+        run("emulator", "thing.else")
+    with pytest.raises(NotComparable, match="target silent cannot tell what it executed"):
+        run("silent", KEY)
+    assert asked == []
+
+
+def test_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    evidence = machine.evidence([0, 0])
+    contract = msgspec.structs.replace(evidence.facts.contract, title="\x1b[2J")
+    facts = msgspec.structs.replace(evidence.facts, contract=contract)
+    hostile = sources.Evidence(facts, evidence.steps, evidence.places)
+    for path, data in sources.files({KEY: {"steady": hostile}}).items():
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).write_bytes(data)
+    assert "\x1b" not in run(str(tmp_path), KEY)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Debian's own kernels under QEMU: exact to the instruction, whatever the order of the circles; bisected by codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cyclometer.errors import CyclometerError, MeasurementFailed
+from cyclometer.estimate.rows import Estimate, estimates
+from cyclometer.targets import build, debian
+from cyclometer.targets.common import Measured, Progress, Request
+from cyclometer.targets.harness import list_circles
+from cyclometer.targets.qemu_linux import QemuLinuxTarget
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(bool(QemuLinuxTarget().missing()), reason=QemuLinuxTarget().missing()),
+]
+SOME = ("syscall.*", "pipe.round_trip.*", "futex.hand_off.*", "eventfd.round_trip.same.*", "thread.yield.same.*")
+ROOT = Path(__file__).parent.parent.parent
+
+
+def package(pattern: str) -> Path:
+    """The kernel out of a package; the test is skipped where there is no network to fetch it by."""
+    try:
+        return debian.fetch(pattern)[1]["vmlinuz"]
+    except CyclometerError as error:
+        pytest.skip(f"{pattern} cannot be fetched here: {error}")
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Path:
+    return package("linux-image-6.1.0-*-cloud-amd64")
+
+
+@pytest.fixture(scope="module")
+def measured(kernel: Path) -> Measured:
+    return QemuLinuxTarget().measure(Request(only=SOME, kernel=str(kernel)), {}, Progress())
+
+
+def found(measured: Measured) -> list[Estimate]:
+    return estimates(measured.bundle)
+
+
+def test_every_contract_is_proven_and_nothing_failed(measured: Measured) -> None:
+    assert [p for p in measured.bundle.identity.problems if p.kind in ("failed", "damaged")] == []
+    assert {e.contract.key: e.reason for e in found(measured) if not e.valid} == {}
+    assert {e.contract.key: e.unproven for e in found(measured) if e.unproven} == {}
+
+
+def test_two_boots_are_equal_to_the_instruction_for_nine_circles_of_ten(measured: Measured) -> None:
+    values = {e.contract.key: {run.quiet.value for run in e.runs} for e in found(measured)}
+    assert all(e.clock.exact and e.clock.unit == "instructions" for e in found(measured))
+    differing = {key: seen for key, seen in values.items() if len(seen) > 1}
+    assert len(differing) <= 0.1 * len(values), differing
+
+
+def test_ticks_were_counted_by_the_guest_and_the_tests_they_touched_set_aside(measured: Measured) -> None:
+    samples = measured.bundle.samples
+    touched = samples.counters["interrupts"] > 0
+    assert np.any(touched)
+    assert np.all(samples.tags[touched] != 0)
+
+
+def test_the_empty_loop_takes_its_two_instructions(measured: Measured) -> None:
+    assert {e.contract.key: e.quiet.value for e in found(measured) if e.quiet}["floor.empty"] == 2
+
+
+def test_the_clock_of_this_machine_is_not_taken_for_one_of_instructions() -> None:
+    from cyclometer.errors import NotComparable
+
+    with pytest.raises(NotComparable, match="does not count instructions"):
+        list_circles(build.harness(), ["--clock", "icount"])
+
+
+def test_a_kernel_that_panics_is_said(kernel: Path) -> None:
+    request = Request(only=("syscall.null",), kernel=str(kernel), append="rdinit=/missing")
+    with pytest.raises(MeasurementFailed, match=r"panicked: .*mount root fs"):
+        QemuLinuxTarget().measure(request, {}, Progress())
+
+
+# The example of docs/bisect.md, as it stands there, over a folder of images of which one does not boot.
+def test_bisecting_a_folder_of_images_finds_the_first_slow_one(kernel: Path, tmp_path: Path) -> None:
+    newer = package("linux-image-6.12*-cloud-amd64").read_bytes()
+    images = tmp_path / "images"
+    images.mkdir()
+    broken = newer[:0x8000] + bytes(len(newer) - 0x8000)
+    for number, content in enumerate((newer, newer, broken, newer, kernel.read_bytes()), 1):
+        (images / f"bzImage-{number}").write_bytes(content)
+    page = (ROOT / "docs/bisect.md").read_text(encoding="utf-8")
+    folder, steps = re.findall(r"```sh\n(.*?)```", page, re.S)[:2]
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "IMAGES": str(images)}
+    done = subprocess.run(
+        ["sh", "-eu", "-c", f"{folder}\n{steps}\ngit bisect log"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert re.findall(r"^# (good|bad|skip|first bad commit): \[\w+\] bzImage-(\d)", done.stdout, re.M) == [
+        ("bad", "5"), ("good", "1"), ("skip", "3"), ("good", "4"), ("first bad commit", "5"),
+    ], done.stdout + done.stderr  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("aarch64-linux-gnu-gcc"), reason="gcc-aarch64-linux-gnu is not installed")
+@pytest.mark.skipif(not shutil.which("qemu-system-aarch64"), reason="qemu-system-arm is not installed")
+def test_a_kernel_for_arm64_is_as_exact() -> None:
+    request = Request(only=SOME, kernel=str(package("linux-image-6.1.0-*-cloud-arm64")))
+    bundle = QemuLinuxTarget().measure(request, {}, Progress()).bundle
+    values = {e.contract.key: {run.quiet.value for run in e.runs} for e in estimates(bundle)}
+    assert values["floor.empty"] == {2.0}
+    assert sum(len(seen) > 1 for seen in values.values()) <= 0.1 * len(values)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""An explanation as HTML: whole, escaped, and its drawings say what its tables say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from cyclometer.explain.difference import difference
+from cyclometer.explain.evidence import Evidence
+from cyclometer.explain.explanation import explain
+from cyclometer.report.chart import flame, timeline
+from cyclometer.report.html import explanation as html
+from cyclometer.targets.disassembly import Place, Places
+from tests.explain import machine
+from tests.report.browser import CHROMIUM, Browser
+
+EVIL = "</script><img src=x onerror=alert(1)>\"'&\x1b"
+
+
+def evil() -> Evidence:
+    """Every text that comes from an image or a record is hostile."""
+    one = machine.evidence([3, 3])
+    places = Places(
+        *({pc: replace_place(place) for pc, place in image.items()} for image in (one.places.kernel, one.places.user))
+    )
+    contract = msgspec.structs.replace(one.facts.contract, key=EVIL, title=EVIL, sequence=(EVIL,))
+    facts = msgspec.structs.replace(one.facts, target=EVIL, contract=contract, configuration={EVIL: EVIL})
+    return replace(one, facts=facts, places=places)
+
+
+def replace_place(place: Place) -> Place:
+    return msgspec.structs.replace(place, function=place.function + EVIL, file=EVIL, text=EVIL)
+
+
+class Tags(HTMLParser):
+    """Elements of a document, with their attributes; AssertionError where they do not nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.found.append((name, dict(attributes)))
+        if name not in ("meta", "link", "wbr"):
+            self.open.append(name)
+
+    def handle_startendtag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.found.append((name, dict(attributes)))
+
+    def handle_endtag(self, name: str) -> None:
+        assert self.open.pop() == name
+
+
+def documents(one: Evidence, other: Evidence) -> list[str]:
+    before, after = explain(one), explain(other)
+    return [
+        html.document(before, after),
+        html.document(before, None),
+        html.difference_document(difference(before, after)),
+    ]
+
+
+def test_a_document_is_well_formed_and_runs_nothing() -> None:
+    for text in documents(machine.evidence([0, 0]), machine.evidence([9, 9])):
+        tags = Tags(text)
+        assert not {"script", "img", "iframe", "object"} & {name for name, _ in tags.found}
+        ids = [attributes["id"] for _, attributes in tags.found if "id" in attributes]
+        assert len(ids) == len(set(ids))
+        links = [attributes["href"] for name, attributes in tags.found if name == "a"]
+        assert {str(link).removeprefix("#") for link in links} <= set(ids)
+
+
+def test_foreign_text_is_escaped_everywhere() -> None:
+    for text in documents(evil(), evil()):
+        tags = Tags(text)
+        assert "img" not in {name for name, _ in tags.found}
+        assert not any(name.startswith("on") for _, attributes in tags.found for name in attributes)
+        assert "\x1b" not in text
+
+
+def test_the_timeline_covers_the_turn() -> None:
+    chart = timeline.draw(explain(machine.evidence([40, 40])))
+    boxes = [
+        (float(x), float(w))
+        for x, w in re.findall(r'<rect class="fill" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', chart.body)
+    ]
+    assert boxes[0][0] == pytest.approx(116)
+    assert sum(width + 0.5 for _, width in boxes) == pytest.approx(flame.WIDTH - 8 - 116, abs=0.2 * len(boxes))
+    assert chart.sentence.startswith("A turn in order: loop in user, space 1 then entry in kernel, space 1")
+
+
+def test_a_frame_of_the_flame_graph_is_as_wide_as_what_it_cost() -> None:
+    e = explain(machine.evidence([machine.LENGTH] * 3))  # poke takes half of the turn
+    chart = flame.draw(e)
+    widths = dict(
+        re.findall(
+            r"<title>(\w+): .*?</title><rect class=\"fill\" rx=\"2\" x=\"[\d.]+\" y=\"\d+\" width=\"([\d.]+)\"",
+            chart.body,
+        )
+    )
+    poke = next(part.total for part in e.functions if part.name == "poke")
+    assert float(widths["turn"]) == pytest.approx(flame.WIDTH, abs=1)
+    assert float(widths["poke"]) == pytest.approx(flame.WIDTH * poke / e.turn.length, abs=1)
+
+
+def test_tables_say_what_was_explained() -> None:
+    text = html.document(explain(machine.evidence([3, 3], floor__empty__kernel=2, hardware__crossing__one=12)), None)
+    plain = re.sub(r"<[^>]+>", " ", text)
+    assert "Against the hardware&#x27;s floor" in plain
+    assert re.search(r"protection-level crossing, there and back\s+2\s+10\s+20", plain)
+    assert re.search(r"kernel/ ?\s*poke\. ?\s*c:0", plain)
+
+
+@pytest.mark.e2e
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_shows_in_a_browser_on_any_screen(tmp_path: Path, dark: bool) -> None:
+    shades = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number).reduce((a, b) => a + b) / 765"
+    for place, text in enumerate(documents(machine.evidence([3, 3]), machine.evidence([90, 90]))):
+        path = tmp_path / f"{place}.html"
+        path.write_text(text)
+        with Browser(dark=dark) as browser:
+            for width in (320, 390, 1280):
+                browser.resize(width, 800)
+                browser.open(path.as_uri())
+                assert browser.js("document.documentElement.scrollWidth") <= width
+            assert browser.js("document.querySelector('.explained figure svg').getBoundingClientRect().width") > 600
+            assert (browser.js(shades) < 0.5) == dark
+            assert browser.complaints == []
+            assert set(browser.requests) == {path.as_uri()}
+
+
+@pytest.mark.e2e
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_hostile_names_run_nothing_in_a_browser(tmp_path: Path) -> None:
+    path = tmp_path / "evil.html"
+    path.write_text(documents(evil(), evil())[2])
+    with Browser() as browser:
+        browser.open(path.as_uri())
+        assert browser.js("document.scripts.length") == 0
+        assert browser.js("document.querySelectorAll('img').length") == 0
+        assert browser.requests == [path.as_uri()]
+        assert browser.complaints == []

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A kernel is known by its header, and its configuration is found where people keep it."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from cyclometer.errors import BadFile, NotComparable, UsageError
+from cyclometer.targets import kernel_image
+
+HEADS = {"x86_64": (0x202, b"HdrS"), "aarch64": (0x38, b"ARM\x64"), "riscv64": (0x38, b"RSC\x05")}
+
+
+def image(machine: str) -> bytes:
+    data = bytearray(0x400)
+    at, magic = HEADS[machine]
+    data[at : at + len(magic)] = magic
+    return bytes(data)
+
+
+@pytest.mark.parametrize("machine", list(HEADS))
+def test_the_header_tells_the_machine(tmp_path: Path, machine: str) -> None:
+    (tmp_path / "Image").write_bytes(image(machine))
+    assert kernel_image.find(str(tmp_path / "Image")).machine.name == machine
+
+
+def test_a_compressed_image_is_looked_into(tmp_path: Path) -> None:
+    (tmp_path / "Image.gz").write_bytes(gzip.compress(image("aarch64")))
+    assert kernel_image.find(str(tmp_path / "Image.gz")).machine.name == "aarch64"
+
+
+def test_what_is_no_kernel_is_one_sentence(tmp_path: Path) -> None:
+    for content in (b"", b"\x1f\x8bnot", b"\x7fELF" + bytes(0x300)):
+        (tmp_path / "x").write_bytes(content)
+        with pytest.raises(BadFile, match="no kernel image that we know"):
+            kernel_image.find(str(tmp_path / "x"))
+    with pytest.raises(UsageError, match="cannot be read"):
+        kernel_image.find(str(tmp_path / "missing"))
+    (tmp_path / "x").write_bytes(b"MZ\0\0zimg" + bytes(0x300))
+    with pytest.raises(NotComparable, match="unpacks itself"):
+        kernel_image.find(str(tmp_path / "x"))
+
+
+def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "big").open("wb") as file:
+        file.truncate(kernel_image.IMAGE_BYTES + 1)
+    with pytest.raises(BadFile, match="larger than 256 MiB"):
+        kernel_image.find(str(tmp_path / "big"))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "config"), [("vmlinuz-6.1", "config-6.1"), ("tree/arch/x86/boot/bzImage", "tree/.config")]
+)
+def test_the_configuration_beside_an_image_is_its_own(tmp_path: Path, kernel: str, config: str) -> None:
+    (tmp_path / kernel).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / kernel).write_bytes(image("x86_64"))
+    (tmp_path / config).write_text("CONFIG_HZ=250\n# CONFIG_PSI is not set\n# a remark\nCONFIG_X=m\n")
+    found = kernel_image.find(str(tmp_path / kernel))
+    assert found.config == {"CONFIG_HZ": "250", "CONFIG_PSI": "n", "CONFIG_X": "m"}
+    assert found.facts()["config"] == found.config
+
+
+def test_a_configuration_that_is_a_bomb_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "vmlinuz-1").write_bytes(image("x86_64"))
+    (tmp_path / "config-1").write_bytes(gzip.compress(bytes(8 << 20)))
+    with pytest.raises(BadFile, match="no kernel configuration"):
+        kernel_image.find(str(tmp_path / "vmlinuz-1"))

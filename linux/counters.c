@@ -362,8 +362,10 @@ static void add_proof(void)
 {
     if (wakeup_id)
         add_wakeups();
-    if (tlb_id) // x86: every switch of address space passes the task-switch flush point, flushed or not
+#if defined(__x86_64__) // every switch of address space passes the task-switch flush point, flushed or not; only there
+    if (tlb_id)
         add_cpu_event("space_switches", PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id, "reason==0");
+#endif
     if (enter_id) // never read: keeps the tracepoint open, so that a visit's own opening is quick
         open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, 0, -1);
 }

@@ -61,11 +61,14 @@ say "installing Python packages into .venv"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable "$package" ||
     fail "pip could not install the Python packages; its message stands above"
 
-# The machines that the tests boot: an emulator, and a compiler for what it runs. And a browser, to look at reports.
+# The machines that the tests boot: an emulator, a compiler for what it runs, and what makes a program of a core's Verilog.
+# And a browser, to look at reports.
 if [ "$1" = setup-all ]; then
     command -v qemu-system-riscv64 >/dev/null || install_packages qemu-system-misc
     command -v qemu-system-x86_64 >/dev/null || install_packages qemu-system-x86
     command -v riscv64-unknown-elf-gcc >/dev/null || install_packages gcc-riscv64-unknown-elf
+    command -v verilator >/dev/null || install_packages verilator
+    command -v g++ >/dev/null || install_packages g++
     command -v chromium >/dev/null || command -v google-chrome >/dev/null || install_packages chromium fonts-dejavu-core
 fi
 # The tests hold exported files against Go's own reader of them; they skip that where Go is missing.

@@ -61,6 +61,10 @@
 // Members of a row with a server.
 #define PLACED(space_, relation_)                                                                                      \
     .space = SPACE_##space_, .client = CLIENT_##relation_, .server = SERVER_##relation_
+// A row in every space and relation; `row` is a macro of both.
+#define EVERYWHERE(row)                                                                                                \
+    row(same, equal), row(same, client_higher), row(same, server_higher), /* one space */                              \
+        row(cross, equal), row(cross, client_higher), row(cross, server_higher)
 
 // A circle of one thread that never leaves the CPU. `what` is its only event.
 #define SOLO(key_, title_, what_, expect_, setup_, turns_, size_)                                                      \

@@ -182,15 +182,11 @@ static void set_up_wake(const struct circle *self)
 #define WORDS_10(space_, relation_)                                                                                    \
     FUTEX("shm_futex.round_trip.words_10", "Ten words in shared memory, announced by futex, and as many back", "10",   \
           set_up_10, messages_10, space_, relation_)
-#define EVERY_RELATION(row, space_) row(space_, equal), row(space_, client_higher), row(space_, server_higher)
 
 const struct circle futex_circles[] = {
     SOLO("futex.wake.nobody", "FUTEX_WAKE without a sleeper", "FUTEX_WAKE", EXPECT_ENTRIES(1), set_up_wake, wakes, 0),
-    EVERY_RELATION(HAND_OFF, same),
-    EVERY_RELATION(HAND_OFF, cross),
-    WORDS_0(same, equal),
-    WORDS_0(cross, equal),
-    EVERY_RELATION(WORDS_10, same),
-    EVERY_RELATION(WORDS_10, cross),
+    EVERYWHERE(HAND_OFF),
+    EVERYWHERE(WORDS_0),
+    EVERYWHERE(WORDS_10),
     END_OF_FAMILY,
 };

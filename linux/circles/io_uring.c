@@ -125,6 +125,8 @@ static void set_up_message(const struct circle *self)
     peer_start(self, serve);
 }
 
+// Only between equals: one call posts and waits, so what a message to a side of higher priority does depends on whether
+// the kernel lets itself be preempted within a call.
 #define MESSAGE(space_)                                                                                                \
     {                                                                                                                  \
         .contract = {.key = "io_uring.message." #space_ ".equal",                                                      \

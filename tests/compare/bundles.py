@@ -27,6 +27,7 @@ from cyclometer.compare.pairing import Side, side
 
 TSC = Clock("tsc", "ticks", 2.6e9)
 ICOUNT = Clock("icount", "instructions", exact=True)
+RTL = Clock("cycle", "cycles", exact=True)
 
 
 @dataclass(frozen=True)

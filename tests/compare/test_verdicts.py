@@ -14,8 +14,8 @@ from scipy import stats
 from cyclometer import errors
 from cyclometer.bundle.model import Problem
 from cyclometer.compare.pairing import side
-from cyclometer.compare.verdicts import Comparison, Finding, Options, compare, compare_code, gate_code
-from tests.compare.bundles import ICOUNT, Spec, measured, one_side
+from cyclometer.compare.verdicts import LAYOUT_FLOORS, Comparison, Finding, Options, compare, compare_code, gate_code
+from tests.compare.bundles import ICOUNT, RTL, Spec, measured, one_side
 
 QUIET = [1000.1, 1001.3, 999.2, 1000.7, 1000.2]
 
@@ -112,6 +112,16 @@ def test_exact_clocks_compare_exactly() -> None:
     assert judged([1000], [1000 + 1e-11], clock=ICOUNT).verdict == "equivalent"
     found = judged([1000], [1004], Options(layout_floor=0.005), clock=ICOUNT)
     assert (found.verdict, found.change, found.scope) == ("equivalent", 0.004, "exact")
+
+
+def test_exact_cycles_have_the_layout_floor_that_was_measured() -> None:
+    floor = LAYOUT_FLOORS["cycles"]
+    inside, beyond = 1000 * (1 + 0.9 * floor), 1000 * (1 + 1.1 * floor)
+    assert judged([1000], [inside], clock=RTL).verdict == "equivalent"
+    assert f"layout floor {floor:.0%}" in judged([1000], [inside], clock=RTL).reason
+    assert judged([1000], [beyond], clock=RTL).verdict == "regressed"
+    assert judged([beyond], [1000], clock=RTL).verdict == "improved"
+    assert judged([1000], [1001], Options(layout_floor=0.0), clock=RTL).verdict == "regressed"
 
 
 def test_an_exact_clock_whose_runs_differ_is_judged_as_noisy() -> None:

@@ -15,6 +15,8 @@ import pytest
 
 from cyclometer.errors import CyclometerError, MeasurementFailed
 from cyclometer.estimate.rows import Estimate, estimates
+from cyclometer.explain import evidence
+from cyclometer.explain.explanation import explain
 from cyclometer.targets import build, debian
 from cyclometer.targets.common import Measured, Progress, Request
 from cyclometer.targets.harness import list_circles
@@ -105,6 +107,16 @@ def test_bisecting_a_folder_of_images_finds_the_first_slow_one(kernel: Path, tmp
     assert re.findall(r"^# (good|bad|skip|first bad commit): \[\w+\] bzImage-(\d)", done.stdout, re.M) == [
         ("bad", "5"), ("good", "1"), ("skip", "3"), ("good", "4"), ("first bad commit", "5"),
     ], done.stdout + done.stderr  # fmt: skip
+
+
+def test_a_traced_turn_is_the_measured_one_and_its_functions_sum_to_it(kernel: Path) -> None:
+    traced = QemuLinuxTarget().trace(Request(kernel=str(kernel)), ["syscall.null"])
+    steady = explain(evidence.gather("qemu-linux", traced, ["syscall.null"], "steady")["syscall.null"])
+    assert steady.turn.exact
+    assert sum(part.total for part in steady.functions) == steady.turn.length
+    named = {part.name for part in steady.functions}
+    assert {"__x64_sys_getppid", "entry_SYSCALL_64", "getppid_turns"} <= named
+    assert {mode.name.split(",")[0] for mode in steady.modes} == {"user", "kernel"}
 
 
 @pytest.mark.slow

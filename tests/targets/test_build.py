@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,17 @@ def test_the_same_content_is_compiled_once(tmp_path: Path, monkeypatch: pytest.M
     assert build.harness() == first
     assert first.stat().st_mtime_ns == made
     assert build.harness(["-DOTHER"]) != first
+
+
+def test_two_processes_take_turns_in_a_folder(tmp_path: Path) -> None:
+    code = """
+import pathlib, sys, time
+from cyclometer.targets import build
+folder = pathlib.Path(sys.argv[1])
+with build.alone(folder):
+    (folder / "taken").touch(exist_ok=False)
+    time.sleep(0.2)
+    (folder / "taken").unlink()
+"""
+    both = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "new")]) for _ in range(2)]
+    assert [process.wait(60) for process in both] == [0, 0]

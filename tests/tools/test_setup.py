@@ -28,7 +28,8 @@ bin=${0%/*}
 [ ! -e "$STATE/qemu-system-x86" ] || cp "$bin/id" "$bin/qemu-system-x86_64"
 [ ! -e "$STATE/chromium" ] || cp "$bin/id" "$bin/chromium"
 [ ! -e "$STATE/gcc-riscv64-unknown-elf" ] || cp "$bin/id" "$bin/riscv64-unknown-elf-gcc"
-[ ! -e "$STATE/chromium" ] || cp "$bin/id" "$bin/chromium"
+[ ! -e "$STATE/verilator" ] || cp "$bin/id" "$bin/verilator"
+[ ! -e "$STATE/g++" ] || cp "$bin/id" "$bin/g++"
 """
 COMPILER = '#!/bin/sh\n[ -e "$STATE/gcc" ]\n'
 ORDINARY = ("sh", "env", "dirname", "mkdir", "cp", "touch", "make", "cat")
@@ -82,12 +83,14 @@ def test_a_bare_debian_gets_what_is_missing(machine: Machine) -> None:
     assert machine.calls("python")[-1].endswith("--editable .")
 
 
-def test_the_tests_set_up_brings_the_emulator_its_compiler_and_a_browser(machine: Machine) -> None:
+def test_the_tests_set_up_brings_emulator_compilers_verilator_and_a_browser(machine: Machine) -> None:
     assert machine.setup("setup-all").returncode == 0
     installed = " ".join(machine.calls("apt-get"))
     assert "qemu-system-misc" in installed
     assert "qemu-system-x86" in installed
     assert "gcc-riscv64-unknown-elf" in installed
+    assert "verilator" in installed
+    assert "g++" in installed
     assert "chromium" in installed
 
 

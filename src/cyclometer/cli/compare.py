@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--aa", "mode", flag_value="aa", help="The operand is a store of repeated runs: count false alarms.")
 @click.option("--history", "mode", flag_value="history", help="The operand is a store: find when circles changed.")
 def command(
-    operands: tuple[str, ...], margin: float, fdr: float, layout_floor: float, across: Across,
+    operands: tuple[str, ...], margin: float, fdr: float, layout_floor: float | None, across: Across,
     as_json: bool, as_markdown: bool, mode: str | None,
 ) -> None:  # fmt: skip
     """Compare BEFORE with AFTER: bundles, or files of other tools; several a side with -- between.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command(cls=sides.TwoSides)
 @sides.options
 def command(
-    operands: tuple[str, ...], margin: float, fdr: float, layout_floor: float, across: Across,
+    operands: tuple[str, ...], margin: float, fdr: float, layout_floor: float | None, across: Across,
     as_json: bool, as_markdown: bool,
 ) -> None:  # fmt: skip
     """Compare, and end with a code for continuous integration.

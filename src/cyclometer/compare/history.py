@@ -110,7 +110,8 @@ def _told(bundle: Bundle, run: int) -> str:
 def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ...]:
     values = np.array([point.value for point in points])
     if points[0].circle.estimate.clock.exact:
-        steps = np.flatnonzero(np.abs(np.diff(values)) > options.layout_floor * values[:-1]) + 1
+        floor = options.floor_on(points[0].circle.estimate.clock.unit)
+        steps = np.flatnonzero(np.abs(np.diff(values)) > floor * values[:-1]) + 1
         divided: list[tuple[int, float | None]] = [(int(at), None) for at in steps]
     else:
         divided = _large(values, edivisive.divisions(np.log(values), SHORTEST), options.margin)

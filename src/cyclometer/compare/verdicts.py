@@ -30,6 +30,8 @@ VERDICTS = (
     "regressed", "improved", "failed", "invalid", "not comparable", "removed", "added", "undecided", "equivalent",
 )  # fmt: skip
 """Every verdict, in the order of what a reader must see first."""
+LAYOUT_FLOORS = {"cycles": 0.05}
+"""What moving code alone does to a circle on an exact clock of this unit: docs/experiments/layout.md. Others: none."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,11 @@ class Options:
 
     margin: float = statistics.MARGIN
     fdr: float = 0.05  # share of false ones among the changes reported; intervals are of level 1 - fdr
-    layout_floor: float = 0.0  # change on an exact clock that a mere move of code is known to cause
+    layout_floor: float | None = None  # change on an exact clock that moving code causes; None: LAYOUT_FLOORS
+
+    def floor_on(self, unit: str) -> float:
+        """The layout floor on an exact clock of this unit."""
+        return LAYOUT_FLOORS.get(unit, 0.0) if self.layout_floor is None else self.layout_floor
 
     @property
     def level(self) -> float:
@@ -196,10 +202,11 @@ def _exact(pair: Pair, options: Options) -> Finding | None:
     values = [np.unique(np.round([r.quiet.value for r in e.runs], _EXACT_DIGITS)) for e in (b, a)]
     if any(distinct.size > 1 for distinct in values):
         return None
-    change, verdict = statistics.decide_exact(values[0], values[1], options.layout_floor)
+    floor = options.floor_on(b.clock.unit)
+    change, verdict = statistics.decide_exact(values[0], values[1], floor)
     interval = Interval(change, change, options.level)
-    reason = "exact clock" + (f", layout floor {_rough(options.layout_floor)}" if options.layout_floor else "")
-    return Finding(pair, _turned(verdict, b), reason, change, interval, "exact", None, options.layout_floor, 0)
+    reason = "exact clock" + (f", layout floor {_rough(floor)}" if floor else "")
+    return Finding(pair, _turned(verdict, b), reason, change, interval, "exact", None, floor, 0)
 
 
 def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:

@@ -14,7 +14,8 @@ _MOST_OPTIONS = 8
 _COMPILER = re.compile(r"(?:gcc|clang)[^()]*(?:\([^()]*\))?[^(),]*")
 # Options that steer the path of a system call or a switch; they are named first.
 _TELLING = re.compile(
-    r"PREEMPT|HZ|NO_HZ|DEBUG|TRAC|HARDEN|INIT_ON|RANDOM|SCHED|CGROUP|MITIGATION|RETP|LSM|SECURITY|PSI"
+    r"CONFIG_(PREEMPT|HZ|NO_HZ|DEBUG_LIST|DEBUG_LOCK|LOCKDEP|KASAN|INIT_ON|RANDOMIZE|RANDOM_KMALLOC|FORTIFY|HARDENED|"
+    r"SCHED_|CGROUP|MEMCG|MITIGATION|RETPOLINE|SECURITY_|LSM|PSI|AUDIT|SLUB|SLAB|RSEQ|RCU)"
 )
 
 
@@ -44,7 +45,7 @@ def _summed_up(options: Sequence[Difference]) -> str:
     telling = sorted(options, key=lambda d: (_TELLING.search(d[0]) is None, "" in d[1:], d[0]))
     named = [f"{name.removeprefix(_CONFIG)} {x or '-'} to {y or '-'}" for name, x, y in telling[:_MOST_OPTIONS]]
     more = f", and {len(options) - len(named)} more (--json lists them)" if len(options) > len(named) else ""
-    return f"{len(options)} options of the kernel configuration differ: {', '.join(named)}{more}"
+    return f"{len(options)} of the kernel configuration's options differ: {', '.join(named)}{more}"
 
 
 def _causes(found: Sequence[Difference], options: Sequence[Difference]) -> str:
@@ -56,7 +57,7 @@ def _causes(found: Sequence[Difference], options: Sequence[Difference]) -> str:
     compilers = [_compiler(banner) for banner in (x, y)]
     parts = [f"the source ({_release(x)} to {_release(y)})" if _release(x) != _release(y) else "the source"]
     if options:
-        parts.append(f"the configuration ({len(options)} options)")
+        parts.append(f"the configuration ({len(options)} option{'s' if len(options) > 1 else ''})")
     if compilers[0] != compilers[1]:
         parts.append(f"the compiler ({compilers[0]} to {compilers[1]})")
     if any(name.startswith("build.mitigation.") for name in by_name):

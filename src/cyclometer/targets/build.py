@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from cyclometer.errors import MeasurementFailed, NotComparable
@@ -64,6 +66,15 @@ def compile_into(target: Path, cc: str, flags: Sequence[str], units: Sequence[Pa
             first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
             raise MeasurementFailed(f"{cc} cannot build the harness: {first}")
         draft.rename(target)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Makes `folder` and keeps other processes that ask likewise out of it meanwhile: make does not share a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+        yield
 
 
 def cores() -> int:

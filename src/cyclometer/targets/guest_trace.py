@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 import msgspec
@@ -22,7 +23,7 @@ import numpy as np
 from cyclometer.errors import MeasurementFailed, NotComparable
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import X86_64
-from cyclometer.record.schema import Failed, Flow, Group, Overhead, Pass, Record, Skipped
+from cyclometer.record.schema import Failed, Flow, Group, Hello, Overhead, Pass, Record, Skipped
 from cyclometer.record.trace import TRAPPED, USER, Steps
 from cyclometer.targets import build, qemu_trace
 from cyclometer.targets.common import Traced
@@ -63,7 +64,7 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     """
     if guest.kernel.machine.name != "x86_64":
         raise NotComparable(f"{guest.kernel.machine.name} guests cannot be traced yet; trace an x86-64 kernel")
-    costs, symbols, failed = _ask(guest, list(methods), bound_s)
+    costs, symbols, failed = _ask(guest, tuple(methods), bound_s)
     visits = [_visit(key, methods[key], costs[key]) for key in methods if key in costs]
     places = Places({}, disassemble(guest.program, program(X86_64), build.sources()))
     wanted = _candidates(visits)
@@ -78,7 +79,8 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     return Traced([*_only(records, chosen), *failed], windows, Places(kernel, places.user))
 
 
-def _ask(guest: Guest, keys: Sequence[str], bound_s: float) -> tuple[dict[str, float], Symbols, list[Record]]:
+@cache
+def _ask(guest: Guest, keys: tuple[str, ...], bound_s: float) -> tuple[dict[str, float], Symbols, list[Record]]:
     """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what cannot run."""
     kept = build.cache() / "symbols" / f"{guest.kernel.sha256}.map"
     known = _symbols((guest.kernel.symbols or kept).read_bytes()) if (guest.kernel.symbols or kept).exists() else None
@@ -145,10 +147,17 @@ def _quietest(records: Sequence[Record], wanted: Mapping[int, str]) -> list[int]
 def _only(records: Sequence[Record], chosen: Sequence[int]) -> list[Record]:
     """The records with one value each: the chosen window's, else the quietest, so that the slope is that of quiet."""
     places = {id(record): place for number, record, place in _values(records) if number in chosen}
-    return [_with_one(r, places) if isinstance(r, Group | Pass | Overhead) else r for r in records]
+    return [_named(r) if isinstance(r, Hello) else _with_one(r, places) for r in records]
 
 
-def _with_one(record: Group | Pass | Overhead, places: Mapping[int, int]) -> Record:
+def _named(hello: Hello) -> Hello:
+    """The hello with the kernel among what tells one side of a comparison from the other."""
+    return msgspec.structs.replace(hello, configuration={**hello.configuration, "kernel": hello.kernel})
+
+
+def _with_one(record: Record, places: Mapping[int, int]) -> Record:
+    if not isinstance(record, Group | Pass | Overhead):
+        return record
     quietest = min(range(len(record.values)), key=lambda place: _disturbance(record, place))
     i = places.get(id(record), quietest)
     counters = {name: [counts[i]] for name, counts in record.counters.items()}

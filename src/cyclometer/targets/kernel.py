@@ -25,6 +25,7 @@ PACKAGES = {CROSS: "gcc-riscv64-unknown-elf", "make": "make"}  # program -> Debi
 OPTIONS = {
     "userspace": ("on", "off"), "canaries": ("off", "on"), "objcore": ("off", "on"), "mcs": ("off", "on"),
     "timer": ("rdtime", "mtime"), "asid": ("on", "off"), "accounting": ("off", "on"),
+    "layout": ("0", "4", "20", "64", "140", "516", "1088", "2052"),  # bytes by which code and data are moved
 }  # fmt: skip
 _ROOT = Path("/cyclometer")  # what line tables call the repository, by kernel/Makefile
 
@@ -48,7 +49,8 @@ def image(board: str, config: Mapping[str, str]) -> Path:
     out = build.cache() / f"kernel-{build.content(root, parts, (CROSS,))}"
     settings = [f"board={board}", f"BUILD={out}", *(f"{name}={value}" for name, value in sorted(config.items()))]
     command = ["make", "--no-print-directory", "-s", "-C", str(root / "kernel"), *settings]
-    _make([*command, "all"])
+    with build.alone(out):
+        _make([*command, "all"])
     return Path(_make([*command, "name"]).strip()) / "kernel.elf"
 
 

@@ -37,7 +37,6 @@ BOOT_S = 300  # wall clock; a boot of the whole suite takes a fraction of it
 _PROOF_RUN = 0
 _PROOF_FLOW = Flow(initial=4, delta=0, groups=1, tests=3)
 _GROUPS, _TESTS, _PASSES = 3, 15, 30
-_LARGEST_TEST = 400_000  # instructions: a tenth of what passes between two timer ticks at 250 Hz
 _TURNS_MAX = 128
 _SETTINGS = ("kernel", "append", "cpu_model")
 _USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency_cyc", "memory_jitter")
@@ -125,7 +124,7 @@ class _Measurement:
         method = self.request.method or own_method(self.contracts[key])
         if method != "accumulated":
             return Visit(run, key, method, Flow(1, 0, 1, _PASSES))
-        return Visit(run, key, method, self.request.flow or flow(cost))
+        return Visit(run, key, method, self.request.flow or flow(cost, self.guest.kernel.machine.undisturbed))
 
     def _boot(self, run: int, visits: Sequence[Visit], options: Sequence[str] = ()) -> _Boot:
         with _cores, self.guest.boot(run, visits, options) as command:
@@ -162,11 +161,12 @@ class _Boot:
         self.records: list[Record] = self.decoder.feed(ended.console) + self.decoder.finish()
 
 
-def flow(turn_cost: float) -> Flow:
-    """Three sizes in powers of two, so that kernels that differ a little are measured alike, the largest within
-    _LARGEST_TEST instructions where one turn is."""
+def flow(turn_cost: float, largest: int) -> Flow:
+    """Three sizes in powers of two, so that kernels that differ a little are measured alike, the largest test within
+    `largest` instructions where a turn is.
+    """
     turns = 1
-    while turns < _TURNS_MAX and 2 * turns * _GROUPS * turn_cost <= _LARGEST_TEST:
+    while turns < _TURNS_MAX and 2 * turns * _GROUPS * turn_cost <= largest:
         turns *= 2
     return Flow(initial=turns, delta=turns, groups=_GROUPS, tests=_TESTS)
 

@@ -147,7 +147,7 @@ class _Logged:
     count: int = 1
 
 
-def _steps(log: bytes, places: Places, spaces: Spaces, dialect: Dialect) -> Steps:
+def _steps(log: bytes, places: Places, spaces: Spaces, dialect: Dialect = RISCV64) -> Steps:
     """The log of a window as steps; the clock counts from its first instruction."""
     told = _told(log, spaces, dialect)
     steps = np.zeros(len(told), STEP)

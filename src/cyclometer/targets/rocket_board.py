@@ -39,7 +39,7 @@ def simulator(core: str, say: Say = lambda *_: None) -> Path:
     Raises MeasurementFailed where the package cannot be had or is not the one that is pinned, or where the build fails.
     """
     source = build.sources() / "machines" / "rocket"
-    parts = sorted(p for p in source.iterdir() if p.is_file())
+    parts = sorted(p for p in source.iterdir() if p.suffix != ".md")
     tools = (_first_line("verilator", "--version"), _first_line("g++", "--version"))
     target = build.cache() / f"rocket-{build.content(source, parts, (core, SHA256, *tools))}" / "rocket"
     if not target.exists():

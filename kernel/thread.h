@@ -68,6 +68,11 @@ struct thread {
     uint64_t state;
     uint64_t level;     // where it is queued: base_level, or what mutex.c makes of it; the idle thread alone has 0
     uint64_t threshold; // only a higher level preempts: the own one, or LEVEL_MAX for a cooperative thread
+#if CONFIG_MCS
+    struct scheduling_context *scheduling; // what it runs on; NULL while it is unfunded
+    struct scheduling_context own;
+    uint64_t passive; // gives its own context up at its next receive
+#endif
     uint64_t cooperative;
     uint64_t base_level; // priority + 1
     uint64_t fault; // scause of the fault that ended it, or 0
@@ -94,11 +99,6 @@ struct thread {
     const char *role;    // "client", "peer", ...: the name in event log and messages
 #if CONFIG_OBJCORE
     struct usage usage;
-#endif
-#if CONFIG_MCS
-    struct scheduling_context *scheduling; // what it runs on; NULL while it is unfunded
-    struct scheduling_context own;
-    uint64_t passive; // gives its own context up at its next receive
 #endif
 } __attribute__((aligned(CACHE_LINE_BYTES))); // what a system call saves is the first line
 

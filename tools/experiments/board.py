@@ -7,6 +7,7 @@ Each circle has a boot of its own, as with `cyclometer run --target rocket`, so 
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,22 +19,20 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.estimate.rows import estimates
 from cyclometer.record.trace import CAUSES, Steps, load, windows
 from cyclometer.targets import build, kernel, rocket_board
-from cyclometer.targets.console import Ended, read_console
+from cyclometer.targets.console import Ended
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "experiments"
-BOOT_S = 3600
 MODES = {0: "user", 1: "kernel", 3: "monitor"}
 FLOW = {"initial": "8", "delta": "8", "groups": "2", "tests": "2", "passes": "6"}
 
 Config = Mapping[str, str]
 
 
-def boot(config: Config, arguments: Mapping[str, str], memory: Sequence[str] = (), trace: Path | None = None) -> Ended:
-    """One boot of the configuration's image, traced into a file where one is named."""
-    options = [*memory, *(["--trace", str(trace)] if trace else [])]
-    image = kernel.image("rocket", config)
-    simulator = rocket_board.simulator("LitexFullConfig")
-    return read_console([str(simulator), *options, "--append", kernel.words(arguments), str(image)], BOOT_S)
+def boot(image: Path, arguments: Mapping[str, str], *options: str) -> Ended:
+    """One boot, until the simulator ends by itself: only then its trace is whole."""
+    simulator = str(rocket_board.simulator("LitexFullConfig"))
+    command = [simulator, *options, "--append", kernel.words(arguments), str(image)]
+    return Ended(subprocess.run(command, capture_output=True, check=True).stdout, "ended by itself", done=True)
 
 
 def bundle(boots: Sequence[Ended]) -> Bundle:
@@ -43,8 +42,9 @@ def bundle(boots: Sequence[Ended]) -> Bundle:
 
 def latencies(config: Config, keys: Iterable[str]) -> dict[str, float]:
     """Cycles a turn of each circle, as `cyclometer show` prints them."""
+    image = kernel.image("rocket", config)
     with ThreadPoolExecutor(max_workers=build.cores()) as pool:
-        ended = list(pool.map(lambda key: boot(config, FLOW | {"only": key}), keys))
+        ended = list(pool.map(lambda key: boot(image, FLOW | {"only": key}), keys))
     found = estimates(bundle(ended), course=False)
     return {e.contract.key: e.quiet.value for e in found if e.quiet is not None and e.valid}
 
@@ -52,7 +52,7 @@ def latencies(config: Config, keys: Iterable[str]) -> dict[str, float]:
 def traced(config: Config, key: str, folder: Path) -> list[Steps]:
     """The windows of one boot of one circle, one a test or pass, those of empty readings among them."""
     path = folder / "trace"
-    boot(config, FLOW | {"only": key, "groups": "1", "tests": "2"}, trace=path)
+    boot(kernel.image("rocket", config), FLOW | {"only": key, "groups": "1"}, "--trace", str(path))
     return windows(load(path), key)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.record.trace import USER, Steps, load, windows
+from cyclometer.targets import build, kernel
 
 KEY = "notification.round_trip.low_to_high.u_to_u.same"
-FLOW = {"initial": "1", "delta": "3", "groups": "10", "tests": "30", "only": KEY}
+FLOW = {"initial": "1", "delta": "4", "groups": "5", "tests": "30", "only": KEY}
 ECALL = 0x73
 JITTER = {"steady memory": (), "jitter, seed 1": ("--memory-jitter", "1"), "jitter, seed 2": ("--memory-jitter", "2")}
 
@@ -39,7 +41,8 @@ def observe(memory: tuple[str, ...]) -> Observed:
     """One boot of KBench's circle, traced. The windows are the tests, in order."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
-        samples = board.bundle([board.boot({}, FLOW, memory, trace)]).samples
+        ended = board.boot(kernel.image("rocket", {}), FLOW, "--trace", str(trace), *memory)
+        samples = board.bundle([ended]).samples
         return Observed(samples.value, samples.turns, [turns(w) for w in windows(load(trace), KEY)])
 
 
@@ -67,7 +70,9 @@ def sigmas(name: str, seen: Observed) -> tuple[object, ...]:
 
 def main() -> None:
     """Measures under each memory and writes the page's tables."""
-    seen = {name: observe(memory) for name, memory in JITTER.items()}
+    kernel.image("rocket", {})  # before the boots, which would all build it
+    with ThreadPoolExecutor(max_workers=build.cores()) as pool:
+        seen = dict(zip(JITTER, pool.map(observe, JITTER.values()), strict=True))
     steady, line = against_n(seen["steady memory"])
     jittered, jittered_line = against_n(seen["jitter, seed 1"])
     header = ["memory", "mean turn", "sigma inferred", "sigma of the turns", "lag-1 correlation"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The subordinate end of an AXI4 port with a stated latency. The core's signals are 64 bits wide and its bursts increment.
+// The subordinate end of an AXI4 port with a stated latency. Data is 64 bits wide, bursts increment.
 //
 // Latency model: the first beat of a read is offered 1 + latency cycles after its address was taken, the response to
 // a write 1 + latency cycles after its last beat; then a beat a cycle, bursts in the order of their addresses.

@@ -2,6 +2,7 @@
 //
 // The board: the Rocket core's Verilog, as C++ by Verilator, with memory, devices and an image to run.
 // README.md beside this file documents the options, the memory map and the exit codes.
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "Vrocket.h"
 #include "Vrocket___024root.h"
@@ -107,7 +109,8 @@ static Options read_options(int argc, char **argv)
 // Memory and devices with the image in them. Throws BadImage.
 struct Board {
     explicit Board(const Options &o)
-        : ram(o.memory_mib << 20), tree_at(RAM_BASE + ram.bytes() - TREE_BYTES), devices(load_elf(o.image, ram), tree_at)
+        : ram(o.memory_mib << 20), tree_at(RAM_BASE + ram.bytes() - TREE_BYTES),
+          devices(load_elf(o.image, ram), tree_at)
     {
         std::vector<uint8_t> tree = device_tree(o.append, ram.bytes());
         memcpy(ram.span(tree_at, tree.size()), tree.data(), tree.size());
@@ -175,7 +178,8 @@ private:
 
     uint64_t pc() const
     {
-        return top_.rootp->ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__core__DOT__csr_io_trace_0_iaddr;
+        return top_.rootp
+            ->ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__core__DOT__csr_io_trace_0_iaddr;
     }
 
     Exit stopped_at_bound() const
@@ -188,8 +192,9 @@ private:
     {
         if (faults.writes == 0 && faults.reads <= FAULT_READS_MAX)
             return false;
-        fprintf(stderr, "rocket: the core %s 0x%" PRIx64 ", where nothing is, in cycle %" PRIu64 " near pc 0x%" PRIx64 "; "
-                "README.md of machines/rocket has the memory map\n",
+        fprintf(stderr,
+                "rocket: the core %s 0x%" PRIx64 ", where nothing is, in cycle %" PRIu64 " near pc 0x%" PRIx64
+                "; README.md of machines/rocket has the memory map\n",
                 faults.writes > 0 ? "wrote to" : "keeps reading from", faults.last_address, cycle_, pc());
         return true;
     }

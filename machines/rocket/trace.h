@@ -2,10 +2,10 @@
 //
 // The trace at retirement: every cycle belongs to one instruction and one cause.
 //
-// Rocket's pipeline moves one slot a cycle from decode (ID) through EX and MEM to write-back (WB) and never stops behind ID;
-// what cannot go on is killed and fetched again. So each cycle has exactly one slot at WB: an instruction that retires,
-// or a bubble. A bubble carries the cause of what emptied it: why ID had nothing to issue, or what killed it on
-// its way. The cycles of an instruction are those since the retirement before it.
+// Rocket's pipeline moves one slot a cycle from decode (ID) through EX and MEM to write-back (WB) and never stops
+// behind ID; what cannot go on is killed and fetched again. So each cycle has exactly one slot at WB: an instruction
+// that retires, or a bubble. A bubble carries the cause of what emptied it: why ID had nothing to issue, or what killed
+// it on its way. The cycles of an instruction are those since the retirement before it.
 #ifndef TRACE_H
 #define TRACE_H
 

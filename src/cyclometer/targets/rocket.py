@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ class RocketTarget:
         Raises MeasurementFailed or BadFile where a boot ends inside a window.
         """
         simulator, image = self.build(request.config)
-        boots = self._boots(replace(request, runs=1))
+        boots = self._boots(request)
         command = [str(simulator), *_memory(request)]
         with tempfile.TemporaryDirectory() as folder:
             files = {key: Path(folder) / f"{number}.trace" for number, key in enumerate(keys)}

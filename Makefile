@@ -4,6 +4,8 @@
 
 BIN := .venv/bin
 FAST := not slow and not e2e
+# A process a processor; a file stays in one, so that what its tests share is made once.
+PYTEST := $(BIN)/pytest -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help run setup setup-all test test-fast kernel-test lint format catalogue bench mutate doctor clean
@@ -28,10 +30,10 @@ setup-all: .venv/setup-all.stamp ## install what `test` needs, too
 	@touch .venv/setup.stamp $@
 
 test: lint core-test kernel-test ## check and test everything
-	$(BIN)/pytest
+	$(PYTEST)
 
 test-fast: lint core-test ## as test, without what takes minutes, emulators or the real harness
-	$(BIN)/pytest -m '$(FAST)'
+	$(PYTEST) -m '$(FAST)'
 
 .PHONY: core-test
 core-test:

@@ -42,14 +42,14 @@ def simulator(core: str, say: Say = lambda *_: None) -> Path:
     parts = sorted(p for p in source.iterdir() if p.suffix != ".md")
     tools = (_first_line("verilator", "--version"), _first_line("g++", "--version"))
     target = build.cache() / f"rocket-{build.content(source, parts, (core, SHA256, *tools))}" / "rocket"
-    if not target.exists():
-        _build(target, source, core, say)
+    with build.alone(target.parent):
+        if not target.exists():
+            _build(target, source, core, say)
     return target
 
 
 def _build(target: Path, source: Path, core: str, say: Say) -> None:
     """Fetches, unpacks and compiles in a folder of its own; `target` appears whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as name:
         folder = Path(name)
         say(0, _STEPS, f"fetching {PACKAGE}")

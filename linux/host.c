@@ -97,7 +97,8 @@ static const char *choose_icount(struct cyc_clock *clock)
 {
     for (uint64_t turns = 100; turns <= 100000; turns *= 10)
         if (loop_units(2 * turns) - loop_units(turns) != 2 * (int64_t)turns)
-            return "the clock of this machine does not count instructions; start the emulator with -icount shift=0";
+            return "the clock of this machine does not count instructions; start the emulator with -icount shift=0 "
+                   "and the CPU model that the target has by itself";
     *clock = (struct cyc_clock){.name = "icount", .unit = "instructions", .hz = NS_PER_S, .exact = 1,
                                 .begin = native_begin, .end = native_end};
     return NULL;

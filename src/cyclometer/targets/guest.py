@@ -30,7 +30,8 @@ class Guest:
     @property
     def command_line(self) -> str:
         """The kernel's."""
-        return f"console={self.kernel.machine.console} {COMMAND_LINE} {self.append}".strip()
+        machine = self.kernel.machine
+        return " ".join(filter(None, (f"console={machine.console}", COMMAND_LINE, machine.append, self.append)))
 
     @contextmanager
     def boot(self, run: int, visits: Sequence[Visit], options: Sequence[str] = ()) -> Iterator[list[str]]:

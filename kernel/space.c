@@ -16,8 +16,6 @@
 extern char rodata_start[], data_start[], kernel_end[]; // image.ld
 
 static uint64_t kernel_root[512] __attribute__((aligned(PAGE_BYTES)));
-// Not in pages of their own: the beginnings of pages are one cache set, which page tables need.
-static struct space spaces[SPACES_MAX];
 struct space *space_loaded HOT;
 
 static uint64_t *table_of(uint64_t pte)
@@ -135,8 +133,10 @@ uint64_t kernel_stack(unsigned index)
     return top;
 }
 
-
 #if CONFIG_USERSPACE
+// Not in pages of their own: the beginnings of pages are one cache set, which page tables need.
+static struct space spaces[SPACES_MAX];
+
 // How the linked-in user image begins; user/user.ld writes it. All addresses are user addresses.
 struct image {
     uint64_t entry, text_end, rodata_end, data_end, bss_end;

@@ -11,6 +11,8 @@ SHIFTS_BYTES = ("0", "4", "20", "64", "140", "516", "1088", "2052")
 KEYS = [
     "floor.crossing.user", "thread.yield.preemptive.ctx.u_to_u", "endpoint.round_trip.words_0.same",
     "endpoint.round_trip.words_0.cross", "notification.round_trip.low_to_high.u_to_u.same",
+    "endpoint.call.words_0.same", "endpoint.reply_receive.words_0.cross",
+    "notification.signal.wake+ctx.prio_1.u_to_u.same",
 ]  # fmt: skip
 
 

@@ -30,7 +30,7 @@ VERDICTS = (
     "regressed", "improved", "failed", "invalid", "not comparable", "removed", "added", "undecided", "equivalent",
 )  # fmt: skip
 """Every verdict, in the order of what a reader must see first."""
-LAYOUT_FLOORS = {"cycles": 0.05}
+LAYOUT_FLOORS = {"cycles": 0.15}
 """What moving code alone does to a circle on an exact clock of this unit: docs/experiments/layout.md. Others: none."""
 
 

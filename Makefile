@@ -3,12 +3,12 @@
 # The commands a person types. Each target says what it does behind its `##`; `make help` prints them.
 
 BIN := .venv/bin
-FAST := not slow and not e2e
+FAST := not slow and not e2e and not long
 # A process a processor; a file stays in one, so that what its tests share is made once.
 PYTEST := $(BIN)/pytest -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup setup-all test test-fast kernel-test lint format catalogue bench mutate doctor clean
+.PHONY: help run setup setup-all test test-fast test-long kernel-test lint format catalogue bench mutate doctor clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -29,8 +29,11 @@ setup-all: .venv/setup-all.stamp ## install what `test` needs, too
 	tools/setup.sh setup-all
 	@touch .venv/setup.stamp $@
 
-test: lint core-test kernel-test ## check and test everything
-	$(PYTEST)
+test: lint core-test kernel-test ## check and test everything but what `test-long` adds
+	$(PYTEST) -m 'not long'
+
+test-long: setup-all ## every circle on the simulated core, cycle by cycle: a quarter of an hour
+	$(PYTEST) -m long
 
 test-fast: lint core-test ## as test, without what takes minutes, emulators or the real harness
 	$(PYTEST) -m '$(FAST)'

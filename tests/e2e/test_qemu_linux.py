@@ -105,9 +105,12 @@ def test_bisecting_a_folder_of_images_finds_the_first_slow_one(kernel: Path, tmp
         ["sh", "-eu", "-c", f"{folder}\n{steps}\necho\ngit bisect log"],
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert re.findall(r"^# (good|bad|skip|first bad commit): \[\w+\] bzImage-(\d)", done.stdout, re.M) == [
-        ("bad", "5"), ("good", "1"), ("skip", "3"), ("good", "4"), ("first bad commit", "5"),
-    ], done.stdout + done.stderr  # fmt: skip
+    said = re.findall(r"^# (good|bad|skip|first bad commit): \[\w+\] bzImage-(\d)", done.stdout, re.M)
+    told = done.stdout + done.stderr
+    # Which image git takes after one that it skipped depends on the commits' names.
+    assert said[:3] == [("bad", "5"), ("good", "1"), ("skip", "3")], told
+    assert set(said[3:-1]) in ({("good", "4")}, {("good", "2"), ("good", "4")}), told
+    assert said[-1] == ("first bad commit", "5"), told
 
 
 def test_a_traced_turn_is_the_measured_one_and_its_functions_sum_to_it(kernel: Path) -> None:

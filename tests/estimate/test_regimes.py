@@ -205,6 +205,8 @@ def test_on_an_exact_clock_quiet_is_the_lowest_latency_that_repeats() -> None:
     assert (found.quiet.value, found.quiet.tests, found.quiet.share) == (337.0, 3, 0.5)
     assert found.quiet.interval == Interval(337.0, 337.0, 0.95)
     assert found.typical.value > 337.0
+    typical = regimes.estimate_exact([3.0, 3.0, 4.0, 5.0]).typical
+    assert (typical.interval, typical.tests, typical.share) == (Interval(3.0, 5.0, 0.95), 4, 1.0)
 
 
 def test_on_an_exact_clock_without_disturbance_quiet_and_typical_are_one() -> None:

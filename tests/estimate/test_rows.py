@@ -236,6 +236,42 @@ def test_a_fixed_cost_of_all_that_a_test_takes_is_not_taken_off() -> None:
     assert e.typical.value == 75.0
 
 
+def test_nor_is_it_by_a_clock_that_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = marginal.MarginalFit(0.0, 0.1, Interval(0, 0, 0.95), 1000.0, 0.1, Interval(1000, 1000, 0.95), 2, None)
+    monkeypatch.setattr(rows, "_fixed_cost", lambda *_: line)
+    store = Store().row()
+    for run in (1, 2):
+        store.add([1000.0] * 25, 10, run).add([1000.0] * 25, 20, run)
+    e = store.estimate()
+    assert e.typical is not None
+    assert e.typical.value == pytest.approx(75.0)
+
+
+def exact_turn(*tests: tuple[int, float]) -> float:
+    """Quiet latency of a turn in one run by an exact clock, of two tests of each of these sizes and latencies."""
+    N = np.repeat([float(size) for size, _ in tests], 2)
+    return rows._exact_run(1, np.repeat([latency for _, latency in tests], 2), N, 0.95).quiet.value
+
+
+def test_a_run_by_an_exact_clock_has_a_fixed_cost_of_its_own() -> None:
+    assert exact_turn((10, 41.0 + 610.0), (20, 41.0 + 1220.0)) == 61.0
+    assert exact_turn((1, 1.0), (2, 1.5)) == 0.5
+    assert exact_turn((10, 30.0)) == 3.0  # a line needs two sizes
+    assert exact_turn((10, 0.0), (20, 30.0)) == 0.0  # and locations that can be weighted
+
+
+def test_its_line_weighs_each_size_by_the_inverse_square_of_its_latency() -> None:
+    sizes, latencies = [10, 20, 40], [1000.0, 1500.0, 3000.0]
+    _, c = np.polyfit(sizes, latencies, 1, w=1 / np.array(latencies))
+    wanted = min((A - c) / N for N, A in zip(sizes, latencies, strict=True))
+    assert exact_turn(*zip(sizes, latencies, strict=True)) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_each_run_has_its_own_quiet_latency_on_an_exact_clock() -> None:
+    A, run = np.array([5.0, 5.0, 7.0, 7.0, 9.0, 9.0]), np.repeat([1, 2, 3], 2).astype(np.int32)
+    assert rows._quiet_of_runs(A, run, [1, 2, 3], True) == [5.0, 7.0, 9.0]
+
+
 def test_an_exact_clock_has_an_exact_line() -> None:
     store = Store().row(clock=ICOUNT)
     for run in (1, 2):

@@ -197,11 +197,17 @@ def _exact_run(run: int, A: FloatArray, N: FloatArray, level: float) -> RunEstim
     """A run by an exact clock, less the fixed cost of its own, which such a clock tells to the digit."""
     sizes = np.unique(N)
     low = np.array([regimes.quiet_exact(np.sort(A[size == N])) for size in sizes])
-    groups = marginal.Groups(sizes, low, low**-2.0, None, None)
-    fixed = round(marginal.fit_groups(groups).c, _EXACT_DIGITS) if sizes.size > 1 and low[0] > 0 else 0.0
+    fixed = _fixed_cost_of_run(sizes, low)
     Y = np.round((A - (fixed if np.all(fixed < A) else 0.0)) / N, _EXACT_DIGITS)
     found = regimes.estimate_exact(Y, level)
     return RunEstimate(run, found.quiet, found.typical)
+
+
+def _fixed_cost_of_run(sizes: FloatArray, low: FloatArray) -> float:
+    """Where the line through the quiet latencies of these sizes meets no turns; 0 where there is no line."""
+    if sizes.size < 2 or np.any(low <= 0):
+        return 0.0
+    return round(marginal.fit_groups(marginal.Groups(sizes, low, low**-2.0, None, None)).c, _EXACT_DIGITS)
 
 
 def _of_fixed_cost(fit: marginal.MarginalFit, N: FloatArray, runs: int, level: float) -> float:

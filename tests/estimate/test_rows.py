@@ -272,6 +272,14 @@ def test_each_run_has_its_own_quiet_latency_on_an_exact_clock() -> None:
     assert rows._quiet_of_runs(A, run, [1, 2, 3], True) == [5.0, 7.0, 9.0]
 
 
+def test_one_quiet_test_a_size_tells_the_line_but_not_how_well() -> None:
+    A, N = np.array([650.0, 655.0, 1260.0, 1266.0]), np.array([10.0, 10.0, 20.0, 20.0])
+    fit = rows._fixed_cost(A, N, np.ones(4, np.int32), 0.95, exact=True)
+    assert fit is not None
+    assert (fit.b, fit.c) == pytest.approx((61.0, 40.0))
+    assert fit.b_interval.half_width == np.inf
+
+
 def test_an_exact_clock_has_an_exact_line() -> None:
     store = Store().row(clock=ICOUNT)
     for run in (1, 2):

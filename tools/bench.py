@@ -21,11 +21,14 @@ from typing import Any
 
 import large_bundles
 import sel4bench_logs
+from cyclometer.targets import kernel, rocket_board
 
 REPEATS = 5
 SPREAD_TARGET = 0.003
 RIG_TARGET = 0.02
 SUITE_TARGET_S = 60.0
+SIMULATOR_TARGET_HZ = 40_000
+SIMULATED_CYC = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,23 @@ PEERS = (
          "one direction of a pipe, two processes, not pinned; ours is a round trip"),
 )  # fmt: skip
 
+SIGNAL, YIELD = "notification.signal.wake+ctx.prio_1.u_to_u.same", "thread.yield.preemptive.ctx.u_to_u"
+SAME, CROSS = "endpoint.round_trip.words_0.same", "endpoint.round_trip.words_0.cross"
+
+# seL4 with its own sel4bench, unmodified, on the same emulated machine, or core and memory; a round trip is the sum of
+# its Call and its ReplyRecv.
+SEL4 = {
+    "qemu-virt": {SAME: 249 + 289, CROSS: 249 + 289, SIGNAL: 611, YIELD: 511},
+    "rocket": {SAME: 394 + 436, CROSS: 420 + 458, SIGNAL: 872, YIELD: 641},
+}
+
+# Whole suites on machines that are emulated or simulated: target, options, seconds they may take on two cores.
+SUITES = (
+    ("qemu-virt", (), 60),
+    ("qemu-linux", ("--kernel", "debian:linux-image-6.1.0-*-cloud-amd64"), 240),
+    ("rocket", ("--quick",), 600),
+)  # fmt: skip
+
 
 def main() -> int:
     """Prints the lines; 0 even where a target is missed: this reports, tests assert."""
@@ -71,12 +91,19 @@ def main() -> int:
         print(f"suite            {len(rows)} circles in {suite_s:.1f} s (target {SUITE_TARGET_S:.0f} s)")
         _peers(rows)
         _laboratory(Path(folder))
+        _simulator()
+        for target, figures in SEL4.items():
+            _kernel(Path(folder) / f"kernel-{target}", target, figures)
+        for target, options, target_s in SUITES:
+            rows, suite_s = _suite(Path(folder) / f"suite-{target}", "--target", target, *options)
+            print(f"suite            {len(rows)} circles on {target} in {suite_s:.0f} s (target {target_s} s)")
     return 0
 
 
-def _suite(path: Path) -> tuple[dict[str, dict[str, Any]], float]:
+def _suite(path: Path, *options: str) -> tuple[dict[str, dict[str, Any]], float]:
+    """A run's rows by key, and its seconds."""
     started = time.monotonic()
-    command = [sys.executable, "-m", "cyclometer", "run", "--json", "-o", str(path)]
+    command = [sys.executable, "-m", "cyclometer", "run", "--json", "-o", str(path), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return {row["key"]: row for row in json.loads(done.stdout)["rows"]}, time.monotonic() - started
 
@@ -147,6 +174,24 @@ def _seconds(command: list[str]) -> float:
     started = time.monotonic()
     subprocess.run([sys.executable, "-m", "cyclometer", *command], capture_output=True, check=True)
     return time.monotonic() - started
+
+
+def _simulator() -> None:
+    """Speed of the simulated core, alone on one of this machine's."""
+    simulator, image = rocket_board.simulator("LitexFullConfig"), kernel.image("rocket", {})
+    started = time.monotonic()
+    subprocess.run([str(simulator), "--max-cycles", str(SIMULATED_CYC), str(image)], capture_output=True, check=False)
+    khz, wanted_khz = SIMULATED_CYC / (time.monotonic() - started) / 1e3, SIMULATOR_TARGET_HZ / 1e3
+    print(f"simulator        {khz:.0f} kHz a core (target {wanted_khz:.0f} kHz)")
+
+
+def _kernel(path: Path, target: str, figures: dict[str, int]) -> None:
+    """The reference kernel beside seL4, on clocks that are exact."""
+    only = [word for key in figures for word in ("--only", key)]
+    rows, _ = _suite(path, "--target", target, *only)
+    for key, theirs in figures.items():
+        ours, unit = rows[key]["estimate"], rows[key]["unit"]
+        print(f"kernel           {key} on {target}: {ours:.4g} / seL4's {theirs} {unit} = {ours / theirs:.2f}")
 
 
 if __name__ == "__main__":

@@ -3,43 +3,71 @@
 
 from __future__ import annotations
 
-import tempfile
+import csv
+from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 
 import board
 
+from cyclometer.explain.difference import Change, Difference, difference
+
+ROWS = Path(__file__).resolve().parents[2] / "tests" / "data" / "seed-002-rows.tsv"
 SIGNAL = "notification.signal.wake+ctx.prio_1.u_to_u.same"
-KEYS = [
-    "endpoint.call.words_0.same", "endpoint.reply_receive.words_0.same", "endpoint.call.words_0.cross",
-    "endpoint.reply_receive.words_0.cross", "endpoint.send.words_0.cross", "endpoint.call.words_10.cross",
-    "endpoint.reply_receive.words_10.cross", SIGNAL, "notification.wait.blocking.prio_1.u_to_u.same",
-]  # fmt: skip
+TIMERS = ("rdtime", "mtime")  # before, after
+MOST = 12  # functions that are told; the others are one line
+
+
+def seed_rows() -> list[tuple[str, str]]:
+    """The seed's name of each row, and the circle's."""
+    with ROWS.open(encoding="utf-8") as file:
+        lines = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
+        return [(line["row"].replace("|", " "), line["key"]) for line in lines]
 
 
 def changes(mcs: str) -> str:
     """Each row with rdtime and with mtime, and the change against rdtime."""
-    before, after = (board.latencies({"mcs": mcs, "timer": timer}, KEYS) for timer in ("rdtime", "mtime"))
+    named = seed_rows()
+    before, after = (board.latencies({"mcs": mcs, "timer": timer}, [key for _, key in named]) for timer in TIMERS)
     rows = [
-        (f"`{key}`", f"{before[key]:.4g}", f"{after[key]:.4g}", f"{(after[key] - before[key]) / before[key]:+.2%}")
-        for key in KEYS
+        (name, f"`{key}`", f"{before[key]:.4g}", f"{after[key]:.4g}", f"{after[key] / before[key] - 1:+.2%}")
+        for name, key in named
     ]
-    return board.table(["row", "rdtime", "mtime", "change"], rows)
+    return board.table(["row of the seed", "circle", "rdtime", "mtime", "change"], rows)
 
 
-def carried() -> str:
-    """The last signal's window with rdtime and with mtime: which mode and cause the difference lies in."""
-    with tempfile.TemporaryDirectory() as folder:
-        before, after = (
-            board.parts(board.traced({"mcs": "on", "timer": timer}, SIGNAL, Path(folder))[-1])
-            for timer in ("rdtime", "mtime")
-        )
-    changed = [part for part in before | after if before[part] != after[part]]
-    differ = sorted(changed, key=lambda part: after[part] - before[part])
-    rows = [(f"{mode}: {cause}", before[mode, cause], after[mode, cause], after[mode, cause] - before[mode, cause])
-            for mode, cause in differ]  # fmt: skip
-    sums = (before.total(), after.total(), after.total() - before.total())
-    return board.table(["mode and cause", "rdtime", "mtime", "difference"], [*rows, ("sum of all", *sums)])
+def carried() -> Difference:
+    """What `cyclometer explain --diff` finds for the signal."""
+    before, after = (board.explained({"mcs": "on", "timer": timer}, SIGNAL) for timer in TIMERS)
+    return difference(before, after)
+
+
+def of_which(change: Change) -> str:
+    """The three causes that changed most."""
+    return ", ".join(f"{cause} {float(cycles):+.4g}" for cause, cycles in list(change.by_cause.items())[:3])
+
+
+def lines(changed: Iterable[Change]) -> list[tuple[str, ...]]:
+    """A row for each name."""
+    return [
+        (one.name, *(f"{float(n):.4g}" for n in (one.before, one.after)), f"{float(one.change):+.4g}", of_which(one))
+        for one in changed
+    ]
+
+
+def functions(found: Difference) -> list[tuple[str, ...]]:
+    """Those that changed most, and what all others changed."""
+    rest = sum((one.change for one in found.functions[MOST:]), Fraction(0))
+    return [*lines(found.functions[:MOST]), ("all others", "", "", f"{float(rest):+.4g}", "")]
 
 
 if __name__ == "__main__":
-    board.write("seed-002.md", mcs_on=changes("on"), mcs_off=changes("off"), carried=carried())
+    signal = carried()
+    header = ["rdtime", "mtime", "difference", "of which, largest first"]
+    board.write(
+        "seed-002.md",
+        mcs_on=changes("on"),
+        mcs_off=changes("off"),
+        modes=board.table(["mode", *header], lines([*signal.modes, signal.whole])),
+        functions=board.table(["function", *header], functions(signal)),
+    )

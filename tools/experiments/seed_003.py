@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Seed 003 on the Rocket core: an immediate brand, summed by hand as the seed does, and by what was executed."""
+"""Seed 003 on the Rocket core: an immediate brand, summed by hand as the seed does, and as `explain` sums it."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import board
+
+from cyclometer.explain.explanation import Explanation
 
 WHOLE = "brand.upcall.immediate.cross"
 HALVES = ("brand.upcall.immediate.start.cross", "brand.upcall.immediate.complete.cross")
@@ -14,24 +13,35 @@ HARDWARE = ("hardware.crossing.two", "hardware.crossing.two.satp_2", "hardware.c
 
 
 def by_hand() -> str:
-    """The seed's sum with our figures: the two halves, the hardware, and what is left over."""
+    """The seed's sum with our figures: its three terms, and how far from the whole they come."""
     found = board.latencies({}, [WHOLE, *HALVES, *HARDWARE])
-    rows = [(f"`{key}`", f"{found[key]:.4g}") for key in (*HALVES, *HARDWARE, WHOLE)]
-    halves, hardware = sum(found[key] for key in HALVES), found[HARDWARE[-1]]
-    rows += [("the two halves", f"{halves:.4g}")]
-    rows += [("less the whole turn: counted twice", f"{halves - found[WHOLE]:+.4g}")]
-    rows += [("the turn less its hardware: the software's", f"{found[WHOLE] - hardware:.4g}")]
+    rows = [(f"`{key}`", f"{found[key]:.4g}") for key in (*HARDWARE, *HALVES, WHOLE)]
+    software, hardware = sum(found[key] for key in HALVES), found[HARDWARE[-1]]
+    rows += [("both halves and the hardware with two flushes", f"{software + hardware:.4g}")]
+    rows += [("that sum less the whole turn", f"{software + hardware - found[WHOLE]:+.4g}")]
     return board.table(["term", "cycles"], rows)
 
 
-def executed() -> str:
-    """The same turn from a traced test of eight, a turn: by mode and cause."""
-    turns = int(board.FLOW["initial"])
-    with tempfile.TemporaryDirectory() as folder:
-        found = board.parts(board.traced({}, WHOLE, Path(folder))[-1])
-    rows = [(f"{mode}: {cause}", f"{n / turns:.1f}") for (mode, cause), n in found.most_common() if n]
-    return board.table(["mode and cause", "cycles a turn"], [*rows, ("sum", f"{found.total() / turns:.1f}")])
+def executed(turn: Explanation) -> str:
+    """A turn by mode and cause."""
+    rows = [
+        (f"{mode.name}: {cause}", f"{float(turn.a_turn(count)):.4g}")
+        for mode in turn.modes
+        for cause, count in mode.by_cause.items()
+    ]
+    return board.table(["mode and cause", "cycles a turn"], [*rows, ("sum", f"{float(turn.length):.4g}")])
+
+
+def floor(turn: Explanation) -> str:
+    """The turn as its least hardware and the kernel's own share, which is the seed's question."""
+    rows = [
+        (share.name, f"{float(share.count):.4g}", f"{float(share.each):.4g}", f"{float(share.total):.4g}")
+        for share in turn.floor
+    ]
+    rows.append(("sum", "", "", f"{float(turn.length):.4g}"))
+    return board.table(["share", "times", "each", "cycles a turn"], rows)
 
 
 if __name__ == "__main__":
-    board.write("seed-003.md", by_hand=by_hand(), executed=executed())
+    brand = board.explained({}, WHOLE)
+    board.write("seed-003.md", by_hand=by_hand(), floor=floor(brand), executed=executed(brand))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.record.trace import USER, Steps, load, windows
-from cyclometer.targets import build, kernel
+from cyclometer.targets import build, kernel, rocket_board
+from cyclometer.targets.console import Ended
 
 KEY = "notification.round_trip.low_to_high.u_to_u.same"
 FLOW = {"initial": "1", "delta": "4", "groups": "5", "tests": "30", "only": KEY}
@@ -37,12 +39,19 @@ def turns(window: Steps) -> NDArray[np.int64]:
     return np.diff(calls["clock"][calls["pc"] == calls["pc"][0]].astype(np.int64))
 
 
+def boot(trace: Path, memory: tuple[str, ...]) -> Ended:
+    """One boot of KBench's circle until the simulator ends by itself: only then its trace is whole."""
+    simulator, image = rocket_board.simulator("LitexFullConfig"), kernel.image("rocket", {})
+    command = [str(simulator), "--trace", str(trace), *memory, "--append", kernel.words(FLOW), str(image)]
+    return Ended(subprocess.run(command, capture_output=True, check=True).stdout, "ended by itself", done=True)
+
+
 def observe(memory: tuple[str, ...]) -> Observed:
-    """One boot of KBench's circle, traced. The windows are the tests, in order."""
+    """A boot, traced whole; the windows are the tests, in order."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
-        ended = board.boot(kernel.image("rocket", {}), FLOW, "--trace", str(trace), *memory)
-        samples = board.bundle([ended]).samples
+        ended = boot(trace, memory)
+        samples = kernel.assemble("rocket", {}, {1: [ended]}, {}).bundle.samples
         return Observed(samples.value, samples.turns, [turns(w) for w in windows(load(trace), KEY)])
 
 

@@ -248,8 +248,8 @@ def _fixed_cost(
     quiet = [estimate(A[(run == runs[0]) & (size == N)], level).quiet for size in sizes]
     location = np.array([one.value for one in quiet])
     error = np.array([one.interval.half_width for one in quiet]) / critical_value(level)
-    variance = np.maximum(error**2, 1 / 12) if np.isfinite(error).all() else None
     df = np.array([one.tests - 1.0 for one in quiet])
+    variance = np.maximum(error**2, 1 / 12) if np.isfinite(error).all() and df.all() else None
     return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
 
 

@@ -37,6 +37,7 @@ class Circle:
 
     estimate: Estimate
     circumstances: dict[str, str]  # the configuration, with `target` and `cpu` where they are known
+    images: tuple[Hashable, ...] = ()  # what was booted in each run, in their order; none where nobody says
 
     @property
     def key(self) -> str:
@@ -78,7 +79,10 @@ def side(bundles: Sequence[Bundle], level: float = 0.95, course: bool = False) -
     """
     pools: dict[Hashable, list[Circle]] = {}
     for bundle in bundles:
-        found = [Circle(e, _circumstances(bundle, e)) for e in estimates(bundle, level, course)]
+        image = _image(bundle)
+        found = [
+            Circle(e, _circumstances(bundle, e), (image,) * len(e.runs)) for e in estimates(bundle, level, course)
+        ]
         several = {identity for identity, count in Counter(map(likeness, found)).items() if count > 1}
         seen: Counter[Hashable] = Counter()
         for circle in found:
@@ -235,7 +239,13 @@ def _pooled(members: list[Circle], level: float) -> Circle:
         tests=sum(e.tests for e in parts), set_aside=dict(set_aside), valid=bad is None,
         reason=bad.reason if bad else "", failed=bad is not None and bad.failed,
     )  # fmt: skip
-    return Circle(whole, members[0].circumstances)
+    return Circle(whole, members[0].circumstances, tuple(image for m in members for image in m.images))
+
+
+def _image(bundle: Bundle) -> Hashable:
+    """What the bundle says that it booted: the same code at other addresses is another image."""
+    named = environment(bundle).items()
+    return tuple(sorted((name, value) for name, value in named if name == "image" or name.startswith("build.")))
 
 
 def _flat(prefix: str, facts: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

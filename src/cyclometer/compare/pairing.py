@@ -167,6 +167,15 @@ def differences(one: Circle, other: Circle, free: Iterable[str] = ()) -> list[st
     return [f"{name} {x or 'none'} against {y or 'none'}" for name, x, y in named if x != y]
 
 
+def circumstances_apart(pair: Pair) -> list[str]:
+    """The circumstances in which a refused pair is unlike; none where it is unlike in anything else, too."""
+    if not pair.refusal or pair.before is None or pair.after is None:
+        return []
+    x, y = pair.before.circumstances, pair.after.circumstances
+    names = sorted(name for name in {*x, *y} - set(VERSIONS) if x.get(name) != y.get(name))
+    return [] if differences(pair.before, pair.after, {*names, *VERSIONS}) else names
+
+
 def _take(found: list[Pair], left: list[Circle], right: list[Circle], identity: Callable[[Circle], Hashable]) -> None:
     """Moves to `found` the circles whose identity occurs exactly once on either side."""
     once_left, once_right = _once(left, identity), _once(right, identity)
@@ -221,7 +230,9 @@ def _selected(circle: Circle, across: Across, which: int) -> bool:
 
 
 def _circumstances(bundle: Bundle, e: Estimate) -> dict[str, str]:
-    facts = {"target": bundle.identity.target, "cpu": str(bundle.identity.environment.get("cpu_model", ""))}
+    """The configuration, the target and the processor, which has no say where a machine is emulated to the step."""
+    processor = "" if e.clock.exact else str(bundle.identity.environment.get("cpu_model", ""))
+    facts = {"target": bundle.identity.target, "cpu": processor}
     return e.configuration | {name: value for name, value in facts.items() if value not in ("", "unknown")}
 
 

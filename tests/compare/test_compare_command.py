@@ -16,7 +16,7 @@ from cyclometer.cli.compare import command as compare_command
 from cyclometer.cli.gate import command as gate_command
 from cyclometer.compare.verdicts import compare
 from cyclometer.report import comparison as report
-from tests.compare.bundles import Spec, bundle, measured, one_side
+from tests.compare.bundles import RTL, Spec, bundle, measured, one_side
 
 DATA = Path(__file__).parents[1] / "data"
 QUIET = [1000.0, 1000.4, 999.8, 1000.1]
@@ -61,6 +61,30 @@ def test_several_bundles_a_side_and_options_after_the_bar(stored: Path) -> None:
     assert found["rows"][0]["runs"] == [8, 4]
     assert found["summary"]["margin"] == 0.05
     assert found["rows"][0]["verdict"] == "equivalent"
+
+
+def test_layouts_are_the_runs_of_a_side(tmp_path: Path) -> None:
+    """Three images a side, each booted twice: three observations, whose spread decides a change of 4 %."""
+    sides = []
+    for name, latency in (("before", 500.0), ("after", 520.0)):
+        for layout, moved in (("0", 0.0), ("64", 2.0), ("140", 5.0)):
+            path = tmp_path / f"{name}-{layout}"
+            store.write(bundle(Spec("a", [latency + moved] * 2, clock=RTL), image=path.name), path, {})
+            sides.append(path)
+    row = told(*sides[:3], "--", *sides[3:])["rows"][0]
+    assert (row["verdict"], row["scope"], row["runs"]) == ("regressed", "between images", [3, 3])
+    assert told(sides[0], sides[3])["rows"][0]["reason"] == "exact clock, layout floor 15 %"
+
+
+def test_what_circumstances_refuse_the_note_tells_how_to_compare(tmp_path: Path) -> None:
+    for name, options in (("before", {"mcs": "off"}), ("after", {"mcs": "on"})):
+        store.write(bundle(Spec("a", QUIET, configuration=options)), tmp_path / name, {})
+    refused = run("compare", tmp_path / "before", tmp_path / "after")
+    assert "mcs off against on" in refused.stdout
+    assert "circumstances alone are compared with --across mcs\n" in refused.stdout
+    freed = run("compare", tmp_path / "before", tmp_path / "after", "--across", "mcs")
+    assert "1 equivalent" in freed.stdout
+    assert "--across" not in freed.stdout
 
 
 def test_foreign_files_of_one_side_are_its_runs() -> None:

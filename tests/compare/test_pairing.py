@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from cyclometer.bundle.model import Clock, Flow, Interval, Problem
-from cyclometer.compare.pairing import Pair, pairs, side
+from cyclometer.compare.pairing import Pair, circumstances_apart, pairs, side
 from tests.compare.bundles import ICOUNT, Spec, bundle, measured, one_side
 
 
@@ -51,6 +51,21 @@ def test_another_machine_is_refused_unless_it_may_differ() -> None:
     before, after = one_side(Spec("a", [1]), cpu_model="EPYC"), one_side(Spec("a", [1]), cpu_model="Xeon")
     assert only(pairs(before, after)).refusal == "cpu EPYC against Xeon"
     assert only(pairs(before, after, {"cpu": None})).refusal == ""
+
+
+def test_an_emulated_machine_is_the_same_on_any_host() -> None:
+    one, other = (one_side(Spec("a", [1], clock=ICOUNT), cpu_model=model) for model in ("EPYC", "Xeon"))
+    assert only(pairs(one, other)).refusal == ""
+
+
+def test_the_circumstances_that_would_have_to_be_free_are_named() -> None:
+    configurations = ({"mcs": "off", "kernel": "1"}, {"mcs": "on", "kernel": "2", "asid": "off"})
+    sides = [one_side(Spec("a", [1], configuration=c)) for c in configurations]
+    refused = only(pairs(*sides))
+    assert circumstances_apart(refused) == ["asid", "mcs"]
+    assert circumstances_apart(only(pairs(*sides, dict.fromkeys(circumstances_apart(refused))))) == []
+    unlike = one_side(Spec("a", [1], configuration=configurations[1], clock=ICOUNT))
+    assert circumstances_apart(only(pairs(sides[0], unlike))) == []
 
 
 def test_versions_may_differ() -> None:

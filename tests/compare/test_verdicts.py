@@ -15,7 +15,7 @@ from cyclometer import errors
 from cyclometer.bundle.model import Problem
 from cyclometer.compare.pairing import side
 from cyclometer.compare.verdicts import LAYOUT_FLOORS, Comparison, Finding, Options, compare, compare_code, gate_code
-from tests.compare.bundles import ICOUNT, RTL, Spec, measured, one_side
+from tests.compare.bundles import ICOUNT, RTL, Spec, bundle, measured, one_side
 
 QUIET = [1000.1, 1001.3, 999.2, 1000.7, 1000.2]
 
@@ -128,6 +128,71 @@ def test_an_exact_clock_whose_runs_differ_is_judged_as_noisy() -> None:
     found = judged([1000, 1001, 1000], [1020, 1021, 1022], clock=ICOUNT)
     assert found.verdict == "regressed"
     assert found.reason.startswith("the runs differ although the clock is exact")
+
+
+Layouts = dict[str, list[float]]  # image: latency in each boot of it
+
+
+def over_layouts(before: Layouts, after: Layouts, options: Options | None = None) -> Finding:
+    """A circle on the simulated core, a bundle an image."""
+    bundles = (
+        [bundle(Spec("a", runs, clock=RTL), image=image) for image, runs in layouts.items()]
+        for layouts in (before, after)
+    )
+    return compare(*map(side, bundles), options).findings[0]
+
+
+def test_layouts_are_judged_by_their_own_spread_and_not_by_the_floor() -> None:
+    """A change of 5 % is a third of the floor, and ten times what these layouts differ by."""
+    before = {"0": [1000.0], "4": [1004.0], "64": [996.0]}
+    found = over_layouts(before, {"0": [1050.0], "4": [1056.0], "64": [1049.0]})
+    assert (found.verdict, found.scope) == ("regressed", "between images")
+    assert found.reason.startswith("3 against 3 images; beyond the margin")
+    wide = over_layouts(before, {"0": [1000.0], "4": [1100.0], "64": [1050.0]})
+    assert wide.verdict == "undecided"
+    assert judged([1000.0], [1050.0], clock=RTL).verdict == "equivalent"
+
+
+def test_another_boot_of_an_image_is_not_another_layout() -> None:
+    once = over_layouts({"0": [1000], "4": [1010], "64": [990]}, {"0": [1030], "4": [1020], "64": [1022]})
+    for boots in (2, 5):
+        sides = ({"0": [1000.0], "4": [1010.0], "64": [990.0]}, {"0": [1030.0], "4": [1020.0], "64": [1022.0]})
+        again = over_layouts(*({image: runs * boots for image, runs in of_side.items()} for of_side in sides))
+        assert (again.interval, again.p, again.verdict) == (once.interval, once.p, once.verdict)
+    assert again.pair.before is not None
+    assert len(again.pair.before.estimate.runs) == 3
+
+
+def test_boots_of_an_image_that_differ_stay_apart() -> None:
+    found = over_layouts({"0": [1000, 1004], "4": [1010, 1010]}, {"0": [1030], "4": [1020]})
+    assert found.pair.before is not None
+    assert [run.quiet.value for run in found.pair.before.estimate.runs] == [1000, 1004, 1010]
+
+
+def test_one_image_has_no_spread_however_often_it_was_booted() -> None:
+    found = over_layouts({"0": [1000, 1000, 1000]}, {"0": [1030], "4": [1020], "64": [1022]})
+    assert found.verdict == "undecided"
+    assert found.reason.startswith("one image of before; needed: at least ")
+
+
+@pytest.mark.parametrize(
+    ("count", "after", "verdict"),
+    [(3, 1000.0, "equivalent"), (3, 1030.0, "regressed"), (2, 1030.0, "equivalent"), (3, 1200.0, "regressed"),
+     (3, 1005.0, "equivalent")],
+)  # fmt: skip
+def test_layouts_that_agree_on_either_side_need_no_floor(count: int, after: float, verdict: str) -> None:
+    """Three that agree show that the row has no layout effect above a cycle; with two the floor holds."""
+    images = [str(n) for n in range(count)]
+    found = over_layouts({i: [1000.0] for i in images}, {i: [after] for i in images})
+    assert found.verdict == verdict
+    assert ("layout floor" in found.reason) == (count < 3 or after in (1000.0, 1200.0))
+
+
+def test_builds_whose_instructions_agree_compare_exactly() -> None:
+    sides = (
+        side([bundle(Spec("a", [count], clock=ICOUNT), image=image) for image in "xyz"]) for count in (1000, 1001)
+    )
+    assert compare(*sides).findings[0].verdict == "regressed"
 
 
 def test_zeros_on_both_sides_have_not_changed() -> None:

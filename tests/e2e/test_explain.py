@@ -142,9 +142,8 @@ def test_a_run_keeps_traces_that_explain_themselves(tmp_path: Path) -> None:
     assert f"{int(kept['steady'].latency)}" in json.dumps(shown)
 
 
-def on_rocket(keys: list[str]) -> None:
+def on_rocket(target: rocket.RocketTarget, keys: list[str]) -> None:
     """Every cycle of a turn has a cause; the turn is what the core does again and again."""
-    target = rocket.rocket()
     traced = target.trace(Request(only=(*keys, *evidences.FLOOR_ONLY), flow=target.trace_flow), keys)
     for key, one in evidences.gather(target.name, traced, keys, "steady").items():
         e = explain(one)
@@ -159,11 +158,25 @@ def on_rocket(keys: list[str]) -> None:
 
 
 @ON_ROCKET
-def test_turns_on_the_rocket_core() -> None:
-    on_rocket([SIGNAL, "semaphore.give.wake+ctx.u_to_u"])
+@pytest.mark.parametrize("target", [rocket.rocket(), pytest.param(rocket.rocket_small(), marks=pytest.mark.long)])
+def test_turns_on_the_rocket_core(target: rocket.RocketTarget) -> None:
+    on_rocket(target, [SIGNAL, "semaphore.give.wake+ctx.u_to_u"])
 
 
 @ON_ROCKET
 @pytest.mark.long
 def test_every_circle_on_the_rocket_core() -> None:
-    on_rocket([contract.key for contract in rocket.rocket().circles()[1]])
+    on_rocket(rocket.rocket(), [contract.key for contract in rocket.rocket().circles()[1]])
+
+
+@ON_ROCKET
+@pytest.mark.long
+def test_what_carries_the_difference_between_two_cores() -> None:
+    """Smaller caches and no branch prediction: the same instructions, more cycles, each with its cause."""
+    key = "endpoint.round_trip.words_0.same"
+    targets, request = (rocket.rocket(), rocket.rocket_small()), Request(only=(key,))
+    before, after = (explain(sources.trace(one, request, [key], steady_only=True)[key]["steady"]) for one in targets)
+    found = difference(before, after)
+    assert before.a_turn(before.whole.instructions) == after.a_turn(after.whole.instructions)
+    assert sum(change.change for change in found.causes) == found.whole.change > 0
+    assert {"icache", "dcache", "branch"} <= {change.name for change in found.causes if change.change > 0}

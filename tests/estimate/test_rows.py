@@ -295,6 +295,15 @@ def test_an_exact_clock_has_an_exact_line() -> None:
     assert e.ns is None
 
 
+def test_sizes_whose_tests_all_differ_leave_the_error_of_an_exact_line_open() -> None:
+    """Two tests a size, as in a quick run: the quiet one is one test, whose variance nobody knows."""
+    store = Store().row(clock=ICOUNT).add([78.0, 55.0], 16, 1).add([102.0, 95.0], 32, 1)
+    e = store.estimate()
+    assert e.fixed_cost is not None
+    assert (e.fixed_cost.b, e.fixed_cost.c) == (2.5, 15.0)
+    assert math.isinf(e.fixed_cost.b_interval.half_width)
+
+
 def test_floating_point_is_taken_off_an_exact_line_to_nine_digits() -> None:
     b, c = Interval(59.0000000004, 61.0000000004, 0.9), Interval(37.0000000004, 43.0000000004, 0.9)
     exact = rows._exact_fit(marginal.MarginalFit(60.0000000004, 0.1, b, 40.0000000004, 0.2, c, 3, None))

@@ -37,6 +37,7 @@ class Circle:
 
     estimate: Estimate
     circumstances: dict[str, str]  # the configuration, with `target` and `cpu` where they are known
+    images: tuple[Hashable, ...] = ()  # what was booted in each run, in their order; none where nobody says
 
     @property
     def key(self) -> str:
@@ -78,7 +79,10 @@ def side(bundles: Sequence[Bundle], level: float = 0.95, course: bool = False) -
     """
     pools: dict[Hashable, list[Circle]] = {}
     for bundle in bundles:
-        found = [Circle(e, _circumstances(bundle, e)) for e in estimates(bundle, level, course)]
+        image = _image(bundle)
+        found = [
+            Circle(e, _circumstances(bundle, e), (image,) * len(e.runs)) for e in estimates(bundle, level, course)
+        ]
         several = {identity for identity, count in Counter(map(likeness, found)).items() if count > 1}
         seen: Counter[Hashable] = Counter()
         for circle in found:
@@ -163,6 +167,15 @@ def differences(one: Circle, other: Circle, free: Iterable[str] = ()) -> list[st
     return [f"{name} {x or 'none'} against {y or 'none'}" for name, x, y in named if x != y]
 
 
+def circumstances_apart(pair: Pair) -> list[str]:
+    """The circumstances in which a refused pair is unlike; none where it is unlike in anything else, too."""
+    if not pair.refusal or pair.before is None or pair.after is None:
+        return []
+    x, y = pair.before.circumstances, pair.after.circumstances
+    names = sorted(name for name in {*x, *y} - set(VERSIONS) if x.get(name) != y.get(name))
+    return [] if differences(pair.before, pair.after, {*names, *VERSIONS}) else names
+
+
 def _take(found: list[Pair], left: list[Circle], right: list[Circle], identity: Callable[[Circle], Hashable]) -> None:
     """Moves to `found` the circles whose identity occurs exactly once on either side."""
     once_left, once_right = _once(left, identity), _once(right, identity)
@@ -217,7 +230,9 @@ def _selected(circle: Circle, across: Across, which: int) -> bool:
 
 
 def _circumstances(bundle: Bundle, e: Estimate) -> dict[str, str]:
-    facts = {"target": bundle.identity.target, "cpu": str(bundle.identity.environment.get("cpu_model", ""))}
+    """The configuration, the target and the processor, which has no say where a machine is emulated to the step."""
+    processor = "" if e.clock.exact else str(bundle.identity.environment.get("cpu_model", ""))
+    facts = {"target": bundle.identity.target, "cpu": processor}
     return e.configuration | {name: value for name, value in facts.items() if value not in ("", "unknown")}
 
 
@@ -235,7 +250,13 @@ def _pooled(members: list[Circle], level: float) -> Circle:
         tests=sum(e.tests for e in parts), set_aside=dict(set_aside), valid=bad is None,
         reason=bad.reason if bad else "", failed=bad is not None and bad.failed,
     )  # fmt: skip
-    return Circle(whole, members[0].circumstances)
+    return Circle(whole, members[0].circumstances, tuple(image for m in members for image in m.images))
+
+
+def _image(bundle: Bundle) -> Hashable:
+    """What the bundle says that it booted: the same code at other addresses is another image."""
+    named = environment(bundle).items()
+    return tuple(sorted((name, value) for name, value in named if name == "image" or name.startswith("build.")))
 
 
 def _flat(prefix: str, facts: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cyclometer import errors
 from cyclometer.compare import statistics
-from cyclometer.compare.pairing import Across, Circle, Pair, Side, pairs
+from cyclometer.compare.pairing import Across, Circle, Pair, Side, of_runs, pairs
 from cyclometer.compare.statistics import Change
-from cyclometer.estimate.interval import Interval, critical_value
+from cyclometer.estimate.interval import FloatArray, Interval, critical_value
 from cyclometer.estimate.levels import LevelsEstimate
-from cyclometer.estimate.rows import Estimate
+from cyclometer.estimate.rows import Estimate, RunEstimate
 from cyclometer.units import UNITS
 
 _EXACT_DIGITS = 9  # beyond which an exact latency shows only what dividing by the turns left
@@ -32,6 +32,8 @@ VERDICTS = (
 """Every verdict, in the order of what a reader must see first."""
 LAYOUT_FLOORS = {"cycles": 0.15}
 """What moving code alone does to a circle on an exact clock of this unit: docs/experiments/layout.md. Others: none."""
+LAYOUTS = 3
+"""From so many images a side on, their own spread tells what moving code does, and the floor is not needed."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,9 @@ class Options:
 class Finding:
     """The verdict on one circle. Changes are (after - before) / before; None where there is none.
 
-    `interval` is of `change` and speaks about the next runs, or about `these runs` as `scope` says. `disagreement` says
-    how typical moved where it did not move with quiet. `more_runs` a side would decide an undecided row;
-    `minimum_detectable` is the smallest change that these runs find, or, where a side has one, those still needed.
+    `interval` is of `change` and speaks about the next runs or images, or about `these runs`, as `scope` says.
+    `disagreement` says how typical moved where it did not move with quiet. `more_runs` a side would decide an undecided
+    row; `minimum_detectable` is the smallest change that these runs find, or, where a side has one, those still needed.
     """
 
     pair: Pair
@@ -112,7 +114,7 @@ class Comparison:
 def compare(before: Side, after: Side, options: Options | None = None, across: Across | None = None) -> Comparison:
     """The verdict on every circle of two sides; `across` names circumstances that may differ."""
     options = options or Options()
-    found = pairs(before, after, across)
+    found = [_by_image(pair, options.level) for pair in pairs(before, after, across)]
     why_absent = (_failures(before), _failures(after))
     settled = [
         _broken(pair, why_absent) or _unlike(pair) or _without_ratio(pair, options) or _exact(pair, options)
@@ -194,16 +196,52 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
     return None
 
 
+def _by_image(pair: Pair, level: float) -> Pair:
+    """The pair with one run an image, where the clock is exact and a side has several images, as layouts of one source.
+
+    Another boot of an image repeats it to the digit. Counted as a run it would make two layouts look like four.
+    """
+    if not _several_images(pair):
+        return pair
+    before, after = (circle and _one_an_image(circle, level) for circle in (pair.before, pair.after))
+    return Pair(before, after, pair.refusal)
+
+
+def _several_images(pair: Pair) -> bool:
+    sides = [circle for circle in (pair.before, pair.after) if circle is not None]
+    return sides[0].estimate.clock.exact and any(len(set(circle.images)) > 1 for circle in sides)
+
+
+def _one_an_image(circle: Circle, level: float) -> Circle:
+    """Of each image whose runs agree the first one; where they differ, all of them."""
+    runs: dict[Hashable, list[RunEstimate]] = {}
+    for image, run in zip(circle.images, circle.estimate.runs, strict=True):
+        runs.setdefault(image, []).append(run)
+    kept = [(image, run) for image, booted in runs.items() for run in (booted if _differ(booted) else booted[:1])]
+    estimate = replace(of_runs(circle.estimate, [run for _, run in kept], level), tests=circle.estimate.tests)
+    return replace(circle, estimate=estimate, images=tuple(image for image, _ in kept))
+
+
+def _differ(runs: Sequence[RunEstimate]) -> bool:
+    return _distinct(runs).size > 1
+
+
+def _distinct(runs: Sequence[RunEstimate]) -> FloatArray:
+    """The latencies that occur, by an exact clock."""
+    return np.unique(np.round([run.quiet.value for run in runs], _EXACT_DIGITS))
+
+
 def _exact(pair: Pair, options: Options) -> Finding | None:
-    """An exact clock repeats to the digit; where its runs differ all the same, they are judged as noisy."""
+    """An exact clock repeats to the digit. Where its runs differ all the same they are judged as noisy, and so are
+    images enough to show what moving code does to the row.
+    """
     b, a = _both(pair)
-    if not b.clock.exact:
-        return None
-    values = [np.unique(np.round([r.quiet.value for r in e.runs], _EXACT_DIGITS)) for e in (b, a)]
-    if any(distinct.size > 1 for distinct in values):
+    if not b.clock.exact or _differ(b.runs) or _differ(a.runs):
         return None
     floor = options.floor_on(b.clock.unit)
-    change, verdict = statistics.decide_exact(values[0], values[1], floor)
+    change, verdict = statistics.decide_exact(_distinct(b.runs), _distinct(a.runs), floor)
+    if 0 < abs(change) <= floor and min(_images(pair)) >= LAYOUTS:
+        return None
     interval = Interval(change, change, options.level)
     reason = "exact clock" + (f", layout floor {_rough(floor)}" if floor else "")
     return Finding(pair, _turned(verdict, b), reason, change, interval, "exact", None, floor, 0)
@@ -233,12 +271,27 @@ def _judged(pair: Pair, change: Change, p: float, options: Options) -> Finding:
     moved, disagreement = _typical(pair, change, options)
     return Finding(
         pair=pair, verdict=_turned(decision.verdict, b),
-        reason=("the runs differ although the clock is exact; " if b.clock.exact else "")
-        + _why(change, decision, p, options),
-        change=change.fraction, interval=change.interval, scope="between runs", p=p,
+        reason=_compared(pair) + _why(change, decision, p, options),
+        change=change.fraction, interval=change.interval,
+        scope="between images" if _several_images(pair) else "between runs", p=p,
         minimum_detectable=decision.minimum_detectable, more_runs=decision.more_runs, typical_change=moved,
         disagreement=disagreement,
     )  # fmt: skip
+
+
+def _compared(pair: Pair) -> str:
+    """What is compared, where that is not plainly runs of a noisy clock."""
+    if _several_images(pair):
+        before, after = _images(pair)
+        return f"{before} against {after} images; "
+    return "the runs differ although the clock is exact; " if _both(pair)[0].clock.exact else ""
+
+
+def _images(pair: Pair) -> tuple[int, int]:
+    """How many different images each side booted; 0 where nobody says."""
+    assert pair.before is not None
+    assert pair.after is not None
+    return len(set(pair.before.images)), len(set(pair.after.images))
 
 
 def _why(change: Change, decision: statistics.Decision, p: float, options: Options) -> str:
@@ -265,8 +318,9 @@ def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:
     variances = (_run_variance(b, a), _run_variance(a, b))
     alone = "either side" if max(runs) == 1 else ("before" if runs[0] == 1 else "after")
     plan = _plan(change.log_ratio, variances, runs, options)
+    what = "image" if _several_images(pair) else "run"
     return Finding(
-        pair=pair, verdict="undecided", reason=f"one run of {alone}; {_needed(variances, plan)}",
+        pair=pair, verdict="undecided", reason=f"one {what} of {alone}; {_needed(variances, plan)}",
         change=change.fraction, interval=interval if bounded else None, scope="these runs" if bounded else "",
         minimum_detectable=plan.minimum_detectable if plan else None,
         more_runs=plan.more_runs if plan else (1 if None in variances else None),

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cyclometer.compare.pairing import Circle
+from cyclometer.compare.pairing import Circle, circumstances_apart
 from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding, gate_code
 from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
@@ -96,6 +96,9 @@ def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
     lines = identity.sentences(differences(comparison), {finding.unit for finding in found})
     if any(c is not None and c.estimate.assumption for f in found for c in (f.pair.before, f.pair.after)):
         lines.append(f"intervals of printed figures take for granted: {ASSUMPTION}")
+    if apart := dict.fromkeys(tuple(names) for f in found if (names := circumstances_apart(f.pair))):
+        ways = " or ".join(" ".join(f"--across {name}" for name in names) for names in apart)
+        lines.append(f"rows that differ in their circumstances alone are compared with {ways}")
     if any(finding.scope == "these runs" for finding in found):
         lines.append(
             "intervals from one run of a side speak about these runs: their spread is not that of the next run"

@@ -143,8 +143,10 @@ def _settled(ordered: FloatArray, centre: float, reach: float) -> Core:
     centre of one of them: both would pull a run's estimate towards where the core was put.
     """
     for _ in range(SETTLING):
-        inside = _between(ordered, centre * math.exp(-reach), centre * math.exp(reach))
-        centre = midmean(inside)
+        middle = midmean(_between(ordered, centre * math.exp(-reach), centre * math.exp(reach)))
+        if middle == centre:
+            break
+        centre = middle
     return centre * math.exp(-reach), centre * math.exp(reach)
 
 

@@ -54,11 +54,6 @@ class Regimes:
     quiet: Regime
     typical: Regime
 
-    @property
-    def gap(self) -> float:
-        """How far typical lies above quiet, as a fraction of quiet."""
-        return (self.typical.value - self.quiet.value) / self.quiet.value
-
 
 Core = tuple[float, float]
 

@@ -50,10 +50,6 @@ class Harness:
         self._patience_s = watchdog_s + 10.0
         self.open = True
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     def visit(self, visit: Visit) -> list[Record]:
         """Runs one visit and returns its records; fewer where the harness died on the way."""
         assert self._process.stdin is not None

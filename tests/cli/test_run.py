@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -21,3 +22,9 @@ def test_an_existing_bundle_is_refused_before_anything_is_measured(
     with pytest.raises(BadFile, match="exists already"):
         CliRunner().invoke(cli, ["run", *matrix, "-o", str(tmp_path / "bundle")], catch_exceptions=False)
     assert list(taken.iterdir()) == []
+
+
+@pytest.mark.parametrize("budget", ["0", "0s", "-3s", "soon"])
+def test_a_budget_is_some_time(budget: str) -> None:
+    with pytest.raises(click.BadParameter, match="write it as 60s, 2m or 500ms"):
+        cli.main(["run", "--budget", budget], standalone_mode=False)

@@ -108,7 +108,8 @@ def list_circles(program: Path, options: list[str]) -> list[Record]:
     done = subprocess.run([str(program), "--list", *options], capture_output=True, check=False, timeout=60)
     if done.returncode != 0:
         kind = NotComparable if done.returncode == NotComparable.exit_code else MeasurementFailed
-        raise kind(done.stderr.decode(errors="replace").strip() or f"the harness ended with status {done.returncode}")
+        said = done.stderr.decode(errors="replace").strip().removeprefix("cyclometer-linux: ")
+        raise kind(said or f"the harness ended with status {done.returncode}")
     decoder = Decoder()
     return decoder.feed(done.stdout) + decoder.finish()
 

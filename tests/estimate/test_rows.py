@@ -390,7 +390,8 @@ def test_passes_alone_and_a_proof_alone() -> None:
     assert passes.typical is not None
     assert passes.typical.value == 300
     proof = Store().row("proof").add([7.0] * 5, 10).estimate()
-    assert (proof.quiet, proof.valid, proof.reason) == (None, False, "no test counts: all were set aside")
+    assert (proof.quiet, proof.valid, proof.reason) == (None, False, "no test of it was timed")
+    assert Store().row().estimate().reason == "no test of it was timed"
     assert proof.cold is None
 
 

@@ -145,7 +145,7 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float, c
     method = _accumulated if row.method == "accumulated" else _direct
     parts = method(samples, good, level, row.clock.exact) if len(good) and row.method != "proof" else _Parts()
     if parts.quiet is None and not reason:
-        reason = parts.why or "no test counts: all were set aside"
+        reason = parts.why or _why_none(row, len(everything))
     return Estimate(
         contract=row.contract, configuration=row.configuration, clock=row.clock, method=row.method, better=row.better,
         quiet=parts.quiet, typical=parts.typical, runs=parts.runs, tests=len(good),
@@ -367,6 +367,13 @@ def _invalid(bundle: Bundle, members: Sequence[int]) -> str:
                 what = f"{counter}: expected {per_turn * turns} in {turns} turns, seen {seen}"
                 return f"contract broken in {len(wrong)} of {len(rows)} tests ({row.method}; {what})"
     return ""
+
+
+def _why_none(row: Row, tests: int) -> str:
+    """Why a circle that did not fail has no estimate."""
+    if row.method == "proof" or not tests:
+        return "no test of it was timed"
+    return "no test counts: all were set aside"
 
 
 def _failed(problems: Sequence[Problem], key: str) -> str:

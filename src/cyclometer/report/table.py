@@ -138,7 +138,8 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
         notes += [f"  {e.contract.key}: {e.reason}" for e in wrong]
     gaps = [e.contract.key for e in found if _disagree(e)]
     if gaps:
-        notes.append(f"quiet and typical differ by more than 5 % in {len(gaps)} circles: the machine changed regime.")
+        circles = f"{len(gaps)} circle{'s' if len(gaps) > 1 else ''}"
+        notes.append(f"quiet and typical differ by more than 5 % in {circles}: the machine changed regime.")
     unproven = sorted({name for e in found for name in e.unproven})
     if unproven:
         notes.append(f"not counted on this machine, so not proven: {', '.join(unproven)}.")

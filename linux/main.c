@@ -78,8 +78,8 @@ static void list_circles(struct cyc_writer *w)
 static _Noreturn void usage(const char *what)
 {
     fprintf(stderr,
-            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu N] [--run N] [--watchdog SECONDS] "
-            "[--clock native|cycles|icount]\n",
+            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu N] [--run N] "
+            "[--watchdog SECONDS] [--clock native|cycles|icount]\n",
             what);
     exit(EXIT_USAGE);
 }

@@ -141,7 +141,7 @@ static void set_up_message(const struct circle *self)
                      .expect = EXPECT_ROUND_TRIP(2, space_, equal),                                                    \
                      .params = PARAMS({"space", #space_}, {"priority", "equal"}, {"words", "2"}),                      \
                      .correction = "none"},                                                                            \
-        .setup = set_up_message, .turns = operations, PLACED(space_, equal),                                                 \
+        .setup = set_up_message, .turns = operations, PLACED(space_, equal),                                           \
     }
 
 const struct circle io_uring_circles[] = {

@@ -176,7 +176,7 @@ static void cas_locks(void *arg, uint64_t turns)
 }
 
 #define UNCONTENDED_MUTEX(name_, title_, kind_)                                                                        \
-    SHORT("mutex." name_ ".uncontended", title_ ": lock and unlock, a second thread alive", "lock, unlock",             \
+    SHORT("mutex." name_ ".uncontended", title_ ": lock and unlock, a second thread alive", "lock, unlock",            \
          EXPECT_ENTRIES(0), set_up_uncontended, locks_and_unlocks, kind_)
 
 // Entries: the client's to let the server come and to wake it with the lock; the server's to wait for the
@@ -209,11 +209,11 @@ const struct circle lock_circles[] = {
     MUTEX("recursive", "Recursive mutex", RECURSIVE),
     MUTEX("pi", "Priority-inheritance mutex", PI),
     MUTEX("robust", "Robust mutex", ROBUST),
-    SHORT("futex_lock.uncontended", "Our own three-state futex lock: lock and unlock", "lock, unlock", EXPECT_FREE, NULL,
-         futex_locks, 0),
+    SHORT("futex_lock.uncontended", "Our own three-state futex lock: lock and unlock", "lock, unlock", EXPECT_FREE,
+         NULL, futex_locks, 0),
     HAND_OVER("futex_lock", "Our own three-state futex lock", 1, set_up_futex_lock, futex_hand_overs, 0),
-    SHORT("scheduler_lock.rseq", "Lock of one CPU's threads by restartable sequences: take and release", "take, release",
-         EXPECT_FREE, set_up_rseq, rseq_locks, 0),
+    SHORT("scheduler_lock.rseq", "Lock of one CPU's threads by restartable sequences: take and release",
+         "take, release", EXPECT_FREE, set_up_rseq, rseq_locks, 0),
     SHORT("scheduler_lock.cas", "Lock of one CPU's threads by compare-and-swap: take and release", "take, release",
          EXPECT_FREE, NULL, cas_locks, 0),
     END_OF_FAMILY,

@@ -120,7 +120,7 @@ static void segv_faults(void *arg, uint64_t turns)
 }
 
 #define MALLOC(bytes_)                                                                                                 \
-    SHORT("memory.malloc_free.bytes_" #bytes_, "malloc and free of " #bytes_ " bytes", "malloc, free",                  \
+    SHORT("memory.malloc_free.bytes_" #bytes_, "malloc and free of " #bytes_ " bytes", "malloc, free",                 \
          EXPECT_ENTRIES(0), NULL, mallocs, bytes_)
 #define MAP(pages_)                                                                                                    \
     SOLO("memory.map_unmap.pages_" #pages_, "mmap of " #pages_ " pages, not touched, and munmap", "mmap, munmap",      \

@@ -271,8 +271,8 @@ const struct circle wake_circles[] = {
 
     SHORT("semaphore.posix.give.immediate", "sem_post, nobody waiting", "sem_post", EXPECT_ENTRIES(0), set_up_nobody,
          posix_gives, POSIX),
-    SHORT("semaphore.posix.take.immediate", "sem_wait on a given semaphore", "sem_wait", EXPECT_ENTRIES(0), set_up_given,
-         posix_takes, POSIX),
+    SHORT("semaphore.posix.take.immediate", "sem_wait on a given semaphore", "sem_wait", EXPECT_ENTRIES(0),
+         set_up_given, posix_takes, POSIX),
     BY_POSIX(WHOLE, "semaphore.posix.give_take.blocking", same),
     BY_POSIX(WHOLE, "semaphore.posix.give_take.blocking", cross),
     BY_POSIX(TO_TAKER, "semaphore.posix.give.wake+ctx", same),

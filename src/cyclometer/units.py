@@ -25,9 +25,9 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def seconds(text: str) -> float:
-    """A duration such as `60s`, `2m`, `500ms` or `90` in seconds; ValueError for anything else."""
+    """A duration such as `60s`, `2m`, `500ms` or `90` in seconds, more than none; ValueError for anything else."""
     match = _DURATION.fullmatch(text.strip())
-    if not match:
+    if not match or not float(match[1]):
         raise ValueError(f"{text!r} is not a duration; write it as 60s, 2m or 500ms")
     return float(match[1]) * _SECONDS[match[2] or ""]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import msgspec
 import numpy as np
 import pytest
 
@@ -61,6 +62,14 @@ def test_the_digest_names_the_content(bundle: Bundle, tmp_path: Path) -> None:
     two = store.write(bundle, tmp_path / "two", {store.CONSOLE: b"1"})
     other = store.write(bundle, tmp_path / "other", {store.CONSOLE: b"2"})
     assert one.digest == two.digest != other.digest
+
+
+def test_samples_of_another_bundle_are_refused(bundle: Bundle, tmp_path: Path) -> None:
+    store.write(bundle, tmp_path / "one", {})
+    fewer = msgspec.structs.replace(bundle.identity, rows=())
+    (tmp_path / "one" / store.IDENTITY).write_bytes(msgspec.json.encode(fewer))
+    with pytest.raises(BadFile, match="belongs to other rows"):
+        store.read(tmp_path / "one")
 
 
 @pytest.mark.parametrize(

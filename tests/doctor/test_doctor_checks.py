@@ -93,7 +93,7 @@ DISTURBED: list[tuple[Observation, str, str, str, str]] = [
     (dataclasses.replace(IDEAL, siblings=[1]), "SMT sibling", WARN, "0% of 1 s", "cpu1/online"),
     (with_ability(fifo=False), "SCHED_FIFO", WARN, "2.1 ms", "ulimit -r 99"),
     (with_ability(memlock_bytes=8 << 20), "locked memory", WARN, "500 ns", "128 MiB"),
-    (with_ability(cpu_events_refusal="permission denied"), "counters", WARN, "2 disturbances", "--tune"),
+    (with_ability(cpu_events_refusal="permission denied"), "counters", WARN, "2 counters", "--tune"),
     (with_ability(cycles_refusal="the CPU shows none"), "core cycles", WARN, "ticks", "measure on a machine"),
     (dataclasses.replace(IDEAL, tracefs=False), "tracefs", WARN, "4 counters", "root"),
     (

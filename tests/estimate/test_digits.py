@@ -27,6 +27,9 @@ from cyclometer.estimate import digits
         (4539.96, 0.99, "4540.0 ± 1.0"),
         (4539.96, 52000, "0 ± 60000"),
         (-12.345, 0.5, "-12.3 ± 0.5"),
+        (-12.345, 400, "0 ± 400"),
+        (-0.02, 0.5, "0.0 ± 0.5"),
+        (-0.0, 0, "0 ± 0"),
         (4540, 0, "4540 ± 0"),
         (4540.25, 0, "4540.25 ± 0"),
         (4540, math.inf, "~5000"),
@@ -50,6 +53,7 @@ def test_value_and_half_width(value: float, half_width: float, text: str) -> Non
         (0.3, 0.04, "30 %"),
         (0.3, 0.00354, "30.00 %"),
         (1.0, 0.004, "100.0 %"),
+        (-0.0001, 0.005, "0.0 %"),
     ],
 )
 def test_percent(fraction: float, half_width: float, text: str) -> None:

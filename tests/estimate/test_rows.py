@@ -349,8 +349,8 @@ def test_single_turns_lose_their_overhead(level: float) -> None:
     assert [r.typical for r in e.runs] == [regimes.Regime(m.value, m.interval, 200, 1.0) for m in medians]
     assert e.typical == levels.combine([m.value for m in medians], [m.interval for m in medians], level)
     assert e.quiet == levels.combine([r.quiet.value for r in e.runs], [r.quiet.interval for r in e.runs], level)
-    assert (e.fixed_cost, e.tests, e.steady) == (None, 600, None)
-    assert e.sigma_reason == "too few tests, or single turns"
+    assert (e.fixed_cost, e.tests, e.steady) == (None, 600, steady.assess(s.value[measured & (s.run == 2)]))
+    assert e.sigma_turn == pytest.approx(10.0, rel=0.1)  # of single turns: their own spread
 
 
 def test_eight_empty_readings_make_an_overhead_and_tagged_ones_do_not_count() -> None:
@@ -407,7 +407,8 @@ def test_passes_alone_and_a_proof_alone() -> None:
     assert passes.typical is not None
     assert passes.typical.value == 300
     proof = Store().row("proof").add([7.0] * 5, 10).estimate()
-    assert (proof.quiet, proof.valid, proof.reason) == (None, False, "no test counts: all were set aside")
+    assert (proof.quiet, proof.valid, proof.reason) == (None, False, "no test of it was timed")
+    assert Store().row().estimate().reason == "no test of it was timed"
     assert proof.cold is None
 
 
@@ -528,6 +529,12 @@ def test_sigma_is_refused_where_turns_are_not_independent() -> None:
 def test_a_course_is_judged_from_twenty_tests_on(tests: int, judged: bool) -> None:
     e = Store().row().add(1000 * noise(0.01, tests, 1), 10).add([2000.0] * 30, 20).estimate()
     assert (e.steady is not None) == judged
+    assert (e.sigma_reason == "fewer than 20 tests of one size in a run") != judged
+
+
+def test_passes_have_no_course() -> None:
+    e = Store().row("passes").add(1000 * noise(0.01, 40, 1)).estimate()
+    assert (e.steady, e.sigma_turn, e.sigma_reason) == (None, None, "passes go from cold to hot")
 
 
 def of(rows: list[Row], *summaries: Summary) -> list[Estimate]:

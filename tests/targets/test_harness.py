@@ -86,7 +86,7 @@ def test_a_silent_harness_is_given_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("status", "error"), [(4, NotComparable), (5, MeasurementFailed)])
 def test_a_refusal_is_passed_on_in_its_own_words(tmp_path: Path, status: int, error: type[Exception]) -> None:
     path = tmp_path / "harness"
-    path.write_text(f"#!/bin/sh\necho 'no such clock here' >&2; exit {status}\n")
+    path.write_text(f"#!/bin/sh\necho 'cyclometer-linux: no such clock here' >&2; exit {status}\n")
     path.chmod(0o755)
-    with pytest.raises(error, match="no such clock here"):
+    with pytest.raises(error, match=r"^no such clock here$"):
         list_circles(path, [])

@@ -102,23 +102,23 @@ def test_tests_are_small_beside_a_tick_and_alike_for_kernels_that_differ_a_littl
 
 
 @pytest.mark.parametrize(
-    ("how", "says"),
+    ("how", "says", "watchdog_s"),
     [
-        ("print('Kernel panic - not syncing: VFS: no root\\nmore'); sys.exit()", "panicked: 'VFS: no root'"),
-        ("sys.exit()", "no console on ttyS0"),
-        ("print('hello'); sys.exit()", "ended by itself; its console ends: 'hello'"),
-        ("import time; time.sleep(60)", "was silent after 1 s"),
-        ("print('cyclometer-linux: no such clock'); sys.exit()", "which gave up: 'no such clock'"),
+        ("print('Kernel panic - not syncing: VFS: no root\\nmore'); sys.exit()", "panicked: 'VFS: no root'", 60),
+        ("sys.exit()", "no console on ttyS0", 60),
+        ("print('hello'); sys.exit()", "ended by itself; its console ends: 'hello'", 60),
+        ("import time; time.sleep(60)", "was silent after 1 s", 1),
+        ("print('cyclometer-linux: no such clock'); sys.exit()", "which gave up: 'no such clock'", 60),
     ],
 )
 def test_a_kernel_that_does_not_run_the_harness_is_one_sentence_and_its_console_is_kept(
-    kernel: str, how: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: str, how: str, says: str, watchdog_s: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(QemuLinuxTarget, "circles", lambda _: (None, [Contract(key=key) for key in TWO]))
     misbehave(kernel, how)
     with pytest.raises(MeasurementFailed) as caught:
-        measure(kernel, watchdog_s=1)
+        measure(kernel, watchdog_s=watchdog_s)
     assert says in str(caught.value)
     assert len(list((tmp_path / "cyclometer/failed-boots").iterdir())) == 1
 
@@ -145,8 +145,8 @@ def test_nothing_measured_is_said(kernel: str) -> None:
 
 def test_a_measurement_that_is_stopped_keeps_what_it_has(kernel: str) -> None:
     misbehave(kernel, "import time; run and time.sleep(60)")
-    progress = Progress()
-    threading.Timer(3, progress.stop.set).start()
+    stop = threading.Event()  # set when the proof is done
+    progress = Progress(lambda done, *_: stop.set() if done == 1 else None, stop)
     measured = QemuLinuxTarget().measure(Request(only=TWO, kernel=kernel), {}, progress)
     assert measured.interrupted
     assert set(measured.consoles) == {"run-0", "run-1", "run-2"}

@@ -62,7 +62,10 @@ def read(path: Path) -> Bundle:
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadFile(f"{path / IDENTITY} is damaged ({error}); restore it or measure again") from error
     file = path / SAMPLES
-    return Bundle(identity, _read_samples(file) if file.exists() else no_samples(), _digest(path), str(path))
+    held = _read_samples(file) if file.exists() else no_samples()
+    if len(held) and not 0 <= held.row.min() <= held.row.max() < len(identity.rows):
+        raise BadFile(f"{file} belongs to other rows than {IDENTITY} has; restore both or measure again")
+    return Bundle(identity, held, _digest(path), str(path))
 
 
 def bundles(store: Path) -> list[Path]:

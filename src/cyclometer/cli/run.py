@@ -157,21 +157,23 @@ def _measure_all(
 ) -> Iterator[tuple[Measured | CyclometerError, Request, Path]]:
     """Measures in order, or all at once where the target shares out the machine itself.
 
-    One of several that fails stands as its error in the others' place; one alone raises it.
+    One of several that fails stands as its error in the others' place; one alone raises it. No progress is on display
+    while the caller prints.
     """
     from cyclometer.targets import registry
     from cyclometer.targets.common import Progress
 
     one = registry.target(target)
-    with Display() as display:
-        progress = Progress(display.show)
-        if len(wanted) > 1 and getattr(one, "concurrent", False):
-            found = _attempts_at_once(one, [request for request, _ in wanted], progress)
-            yield from ((measured, *pair) for measured, pair in zip(found, wanted, strict=True))
-            return
-        attempt = _measure if len(wanted) == 1 else _attempt
-        for request, path in wanted:
-            yield attempt(one, request, progress), request, path
+    if len(wanted) > 1 and getattr(one, "concurrent", False):
+        with Display() as display:
+            found = _attempts_at_once(one, [request for request, _ in wanted], Progress(display.show))
+        yield from ((measured, *pair) for measured, pair in zip(found, wanted, strict=True))
+        return
+    attempt = _measure if len(wanted) == 1 else _attempt
+    for request, path in wanted:
+        with Display() as display:
+            measured = attempt(one, request, Progress(display.show))
+        yield measured, request, path
 
 
 def _measure(one: Any, request: Request, progress: Progress) -> Measured:

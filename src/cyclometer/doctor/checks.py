@@ -248,7 +248,7 @@ def check_counters(seen: Observation) -> Answer:
         return OK, "events of a whole CPU can be counted"
     level = seen.facts.get("perf_event_paranoid", "unknown")
     cost = (
-        "2 disturbances, `outside` and `interrupts`, go uncounted (linux/counters.c) and such tests are not set aside"
+        "2 counters, `interrupts` and `cpu_switches`, are missing: tests that a disturbance touched are not set aside"
     )
     return WARN, f"perf_event_open: {refusal} (perf_event_paranoid {level})", cost, f"run as root, or {TUNE}"
 

@@ -22,7 +22,7 @@ def rounded(value: float, half_width: float) -> str:
     return (
         _at(value, _place(half_width), ROUND_HALF_EVEN)
         if half_width
-        else f"{Decimal(repr(float(value))).normalize():f}"
+        else f"{Decimal(repr(float(value))).normalize() + 0:f}"
     )
 
 
@@ -55,4 +55,4 @@ def _at(value: float, place: int, rounding: str) -> str:
     step = Decimal(1).scaleb(place)
     # repr gives the shortest decimal that is this float: 0.1 is not rounded up for its binary tail.
     whole = (Decimal(repr(float(value))) / step).to_integral_value(rounding) * step
-    return f"{whole:.{max(0, -place)}f}"
+    return f"{whole + 0:.{max(0, -place)}f}"  # a sum has no negative zero

@@ -65,8 +65,9 @@ class DirectEstimate:
     overhead: Overhead
 
     @property
-    def median(self) -> Quantile:
-        return next(q for q in self.quantiles if q.p == 0.5)
+    def bounded(self) -> tuple[Quantile, ...]:
+        """The quantiles that the passes are enough to bound on both sides."""
+        return tuple(q for q in self.quantiles if math.isfinite(q.interval.half_width))
 
 
 def estimate(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95) -> DirectEstimate:

@@ -34,10 +34,6 @@ class KBenchEstimate:
     cv_P: float
 
     @property
-    def sd_P(self) -> float:
-        return math.sqrt(self.var_P)
-
-    @property
     def relative_half_width(self) -> float:
         """Half-width of the interval as a fraction of the mean: what the paper calls e."""
         return self.interval.half_width / abs(self.mean_Y) if self.mean_Y else math.inf

@@ -39,10 +39,6 @@ class LevelsEstimate:
     within_variance: float | None
     spread: float
 
-    @property
-    def relative_half_width(self) -> float:
-        return self.interval.half_width / abs(self.value) if self.value else math.inf
-
 
 def combine(
     estimates: ArrayLike, within: Sequence[Interval] | None = None, level: float = 0.95, shared: float = 0.0

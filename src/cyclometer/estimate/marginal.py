@@ -51,7 +51,7 @@ class MarginalFit:
         return (self.curvature.quadratic_p if p is None else p) >= alpha
 
     def fixed_cost_share(self, N: int) -> float:
-        """The fraction by which A/N at this test size overstates b."""
+        """The part of b by which A/N at this test size overstates it."""
         return self.c / (N * self.b)
 
 

@@ -54,11 +54,6 @@ class Regimes:
     quiet: Regime
     typical: Regime
 
-    @property
-    def gap(self) -> float:
-        """How far typical lies above quiet, as a fraction of quiet."""
-        return (self.typical.value - self.quiet.value) / self.quiet.value
-
 
 Core = tuple[float, float]
 
@@ -143,8 +138,10 @@ def _settled(ordered: FloatArray, centre: float, reach: float) -> Core:
     centre of one of them: both would pull a run's estimate towards where the core was put.
     """
     for _ in range(SETTLING):
-        inside = _between(ordered, centre * math.exp(-reach), centre * math.exp(reach))
-        centre = midmean(inside)
+        middle = midmean(_between(ordered, centre * math.exp(-reach), centre * math.exp(reach)))
+        if middle == centre:
+            break
+        centre = middle
     return centre * math.exp(-reach), centre * math.exp(reach)
 
 

@@ -27,7 +27,7 @@ from cyclometer.bundle.model import (
     tag_bit,
 )
 from cyclometer.errors import MeasurementFailed
-from cyclometer.estimate import direct, levels, marginal, regimes, reported, steady
+from cyclometer.estimate import direct, kbench, levels, marginal, regimes, reported, steady
 from cyclometer.estimate.interval import FloatArray, Interval, critical_value
 from cyclometer.units import to_ns
 
@@ -145,7 +145,7 @@ def _estimate(bundle: Bundle, main: int, members: Sequence[int], level: float, c
     method = _accumulated if row.method == "accumulated" else _direct
     parts = method(samples, good, level, row.clock.exact) if len(good) and row.method != "proof" else _Parts()
     if parts.quiet is None and not reason:
-        reason = parts.why or "no test counts: all were set aside"
+        reason = parts.why or _why_none(row, len(everything))
     return Estimate(
         contract=row.contract, configuration=row.configuration, clock=row.clock, method=row.method, better=row.better,
         quiet=parts.quiet, typical=parts.typical, runs=parts.runs, tests=len(good),
@@ -320,17 +320,19 @@ def _direct_run(run: int, values: FloatArray, level: float, exact: bool) -> RunE
 
 def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[str, Any]:
     """How the runs went over their time, and whether sigma_P may be printed (equation 3.2 needs independence)."""
+    if method not in ("accumulated", "direct"):
+        return {"sigma_reason": "passes go from cold to hot"}
     A, N = samples.value[good], samples.turns[good]
-    series = [A[tests[N[tests] == N[0]]] / N[0] for _, tests in _split(samples.run[good])]
-    long = [Y for Y in series if len(Y) >= _MIN_STEADY]
-    if method != "accumulated" or not long:
-        return {"sigma_reason": "too few tests, or single turns"}
-    middle = steady.assess(long[len(long) // 2])
+    series = [A[tests[N[tests] == N[0]]] for _, tests in _split(samples.run[good])]
+    long = [one for one in series if len(one) >= _MIN_STEADY]
+    if not long:
+        return {"sigma_reason": f"fewer than {_MIN_STEADY} tests of one size in a run"}
+    middle = steady.assess(long[len(long) // 2] / N[0])
     refuted = steady.independence_refuted(middle, steady.variance_growth(A, N))
     if refuted:
         return {"steady": middle, "sigma_reason": refuted}
-    variance = float(np.mean([np.var(Y, ddof=1) for Y in long]))
-    return {"steady": middle, "sigma_turn": math.sqrt(variance * float(N[0]))}
+    variance = float(np.mean([kbench.estimate(one, int(N[0])).var_P for one in long]))
+    return {"steady": middle, "sigma_turn": math.sqrt(variance)}
 
 
 def _unproven(bundle: Bundle, members: Sequence[int]) -> tuple[str, ...]:
@@ -365,6 +367,13 @@ def _invalid(bundle: Bundle, members: Sequence[int]) -> str:
                 what = f"{counter}: expected {per_turn * turns} in {turns} turns, seen {seen}"
                 return f"contract broken in {len(wrong)} of {len(rows)} tests ({row.method}; {what})"
     return ""
+
+
+def _why_none(row: Row, tests: int) -> str:
+    """Why a circle that did not fail has no estimate."""
+    if row.method == "proof" or not tests:
+        return "no test of it was timed"
+    return "no test counts: all were set aside"
 
 
 def _failed(problems: Sequence[Problem], key: str) -> str:

@@ -4,21 +4,28 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import UsageError
-from cyclometer.estimate import digits, planner
+from cyclometer.estimate import digits, kbench, modes, planner
+from cyclometer.estimate.direct import DirectEstimate
+from cyclometer.estimate.interval import critical_value
+from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.rows import Estimate, estimates, picked
 from cyclometer.report import table
 
 _ROWS, _COLUMNS = 12, 72
 _SHADES = " ·:+*#@"
-_WANTED = 0.005  # half-width the plan is made for, as a fraction of the latency
+_WANTED = 0.005  # half-width that plans are made for, as a fraction of the latency
+_HALF_WIDTH = f"±{100 * _WANTED:g} %"
+_RUN_S = 0.01  # what a run spends on a circle beyond its tests: a process, its peers, and cold turns
 
 
 def show(bundle: Bundle, key: str, as_json: bool) -> None:
@@ -27,14 +34,31 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
     if not found:
         raise UsageError(f"the bundle has no circle {key!r}; `cyclometer show` lists those it has")
     if as_json:
-        click.echo(json.dumps([table.row_json(e) for e in found], indent=1))
+        click.echo(json.dumps([_json(e) for e in found], indent=1))
         return
     console = Console(highlight=False)
     for estimate in found:
-        for line in (*_contract(estimate), *_latency(estimate), *_runs(estimate), *_plan(bundle, estimate)):
+        facts = (_contract(estimate), _latency(estimate), _kbench(bundle, estimate), _runs(estimate))
+        for line in (*(line for part in facts for line in part), *_plan(bundle, estimate)):
             console.print(line, soft_wrap=True, markup=False)
         for line in _plot(bundle, estimate):
             console.print(line, soft_wrap=True, markup=False)
+
+
+def _json(e: Estimate) -> dict[str, Any]:
+    """What a line of the table says, and what only this page does."""
+    fit, quantiles = e.fixed_cost, e.tails.bounded if e.tails else ()
+    return table.row_json(e) | {
+        "contract": msgspec.to_builtins(e.contract),
+        "fixed_cost_interval": fit and table.finite([fit.c_interval.low, fit.c_interval.high]),
+        "quantile_intervals": {str(q.p): [q.interval.low, q.interval.high] for q in quantiles},
+        "modes": [{"latency": mode.position, "share": mode.share} for mode in (e.tails.modes if e.tails else ())],
+        "sigma_turn": e.sigma_turn,
+        "sigma_reason": e.sigma_reason,
+        "run_estimates": [
+            {"run": r.run, "quiet": r.quiet.value, "share": r.quiet.share, "typical": r.typical.value} for r in e.runs
+        ],
+    }
 
 
 def _contract(e: Estimate) -> list[str]:
@@ -59,12 +83,12 @@ def _latency(e: Estimate) -> list[str]:
     lines = [f"  quiet          {table.with_interval(e.quiet)} {unit}{f' = {ns} ns' if ns else ''} ({e.quiet.scope})"]
     lines.append(f"  typical        {table.with_interval(e.typical)} {unit}")
     if e.fixed_cost is not None:
-        bend = {True: "the line holds", False: "the line does not hold", None: "bend not tested"}
-        lines.append(f"  fixed cost c   {table.fixed_cost(e)} {unit} a test; {bend[e.fixed_cost.line_holds()]}")
+        lines.append(f"  fixed cost c   {_fixed_cost(e, e.fixed_cost)}")
     if e.cold is not None:
         lines.append(f"  cold pass      {e.cold:.0f} {unit}, median of the first passes, overhead not subtracted")
     if e.tails is not None:
-        lines.append("  quantiles      " + _tails(e))
+        lines.append(f"  quantiles      {table.quantiles(e.tails)} of {e.tails.passes} passes")
+        lines.append("  modes          " + (_modes(e.tails) or "not sought: some turns took no time"))
     sigma = "none, " + e.sigma_reason if e.sigma_turn is None else f"{e.sigma_turn:.3g} {unit}"
     lines.append(f"  sigma_P        {sigma}")
     lines.append(f"  steadiness     {_steadiness(e)}")
@@ -72,10 +96,42 @@ def _latency(e: Estimate) -> list[str]:
     return lines
 
 
-def _tails(e: Estimate) -> str:
-    assert e.tails is not None
-    quantiles = ", ".join(f"p{100 * q.p:g} {digits.rounded(q.value, q.interval.half_width)}" for q in e.tails.quantiles)
-    return f"min {e.tails.minimum:.0f}, {quantiles}, max {e.tails.maximum:.0f} of {e.tails.passes} passes"
+def _fixed_cost(e: Estimate, fit: MarginalFit) -> str:
+    """c, whether the line holds, and by how much A / N of the smallest test overstates a turn (design 6.2)."""
+    bend = {True: "the line holds", False: "the line does not hold", None: "bend not tested"}[fit.line_holds()]
+    cost = f"{digits.with_interval(fit.c, fit.c_interval.half_width)} {e.clock.unit} a test"
+    if e.flow is not None:
+        cost += f", {_percent(fit.fixed_cost_share(e.flow.initial))} of the {e.flow.initial} turns of the smallest"
+    return f"{cost}; {bend}"
+
+
+def _percent(fraction: float) -> str:
+    return digits.percent(fraction, 0.005)
+
+
+def _modes(tails: DirectEstimate) -> str:
+    """Where they lie, as finely as they are told apart, and what share of the turns each has."""
+    places = (digits.rounded(mode.position, modes.BANDWIDTH * abs(mode.position)) for mode in tails.modes)
+    return ", ".join(f"{place} ({_percent(mode.share)})" for place, mode in zip(places, tails.modes, strict=True))
+
+
+def _kbench(bundle: Bundle, e: Estimate) -> list[str]:
+    """KBench's figures of the first run, a line a test size: what they take for granted, `sigma_P` above judges."""
+    if e.method != "accumulated" or not e.runs:
+        return []
+    run = e.runs[0].run
+    good = picked(bundle.samples, e.row, untagged=True)
+    own = good[bundle.samples.run[good] == run]
+    A, N = bundle.samples.value[own], bundle.samples.turns[own]
+    sizes = (int(size) for size, tests in zip(*np.unique(N, return_counts=True), strict=True) if tests > 1)
+    groups = [kbench.estimate(A[size == N], size) for size in sizes]
+    return [f"  KBench, run {run:<3}{_group(group)}" for group in groups if group.mean_A]
+
+
+def _group(g: kbench.KBenchEstimate) -> str:
+    Y = f"{digits.with_interval(g.mean_Y, g.interval.half_width)} ({_percent(g.relative_half_width)})"
+    wanted = f"{_HALF_WIDTH} takes {kbench.required_tests(g, _WANTED)} tests"
+    return f"N {g.turns}: A {g.mean_A:.0f}, cv {_percent(g.cv_A)}, S {g.tests}; Y {Y} at 90 %; {wanted}"
 
 
 def _steadiness(e: Estimate) -> str:
@@ -92,24 +148,33 @@ def _runs(e: Estimate) -> list[str]:
     for r in e.runs:
         quiet = digits.with_interval(r.quiet.value, r.quiet.interval.half_width)
         typical = digits.rounded(r.typical.value, r.typical.interval.half_width)
-        share = f"{digits.percent(r.quiet.share, 0.005)} of {r.typical.tests} tests"
+        share = f"{_percent(r.quiet.share)} of {r.typical.tests} tests"
         lines.append(f"  run {r.run:<3}        quiet {quiet} ({share}), typical {typical}")
     return lines
 
 
 def _plan(bundle: Bundle, e: Estimate) -> list[str]:
-    """What it would take to know this latency to half a percent, from the variances seen."""
-    if e.quiet is None or e.quiet.between_variance is None or e.quiet.within_variance is None or not e.clock.hz:
+    """What it would take to know this latency to half a percent, if all stays as it was."""
+    if e.quiet is None or e.quiet.between_variance is None or e.clock.exact or not e.clock.hz:
         return []
-    tests = e.tests / len(e.runs)
-    good = picked(bundle.samples, e.row, untagged=True)
-    test_s = float(np.median(bundle.samples.value[good])) / e.clock.hz
-    spread = planner.Spread(e.quiet.between_variance, e.quiet.within_variance * tests, 0.01, test_s + 35e-6)
+    interval, runs, tests = e.quiet.interval, e.quiet.runs, e.tests / e.quiet.runs
+    # All that the interval holds beyond the spread between runs is for tests to mend, the error of the fixed cost, too.
+    of_run = runs * (interval.half_width / critical_value(interval.level, runs - 1)) ** 2
+    within = max(0.0, of_run - e.quiet.between_variance) * tests
+    spread = planner.Spread(e.quiet.between_variance, within, _RUN_S, _test_units(bundle, e) / e.clock.hz)
     plan = planner.for_half_width(spread, _WANTED * e.quiet.value)
     if plan is None:
-        differ = digits.percent(e.quiet.spread, 0.005)
-        return [f"  plan           half a percent is out of reach: runs differ by {differ}"]
-    return [f"  plan           ±0.5 % takes {plan.runs} runs of {plan.tests} tests, {plan.seconds:.1f} s"]
+        return [f"  plan           {_HALF_WIDTH} is out of reach: runs differ by {_percent(e.quiet.spread)}"]
+    each = f"{plan.tests} test{'s' if plan.tests > 1 else ''}"
+    about_s = digits.rounded(plan.seconds, 0.3 * plan.seconds)
+    return [f"  plan           {_HALF_WIDTH} takes {plan.runs} runs of {each}, {about_s} s"]
+
+
+def _test_units(bundle: Bundle, e: Estimate) -> float:
+    """Clock units from one test to the next, counters and all; a test's own where arrival was not told."""
+    rows = picked(bundle.samples, e.row)
+    steps = np.diff(bundle.samples.at[rows])
+    return float(np.median(steps[steps > 0] if np.any(steps > 0) else bundle.samples.value[rows]))
 
 
 def _plot(bundle: Bundle, e: Estimate) -> list[str]:

@@ -13,6 +13,8 @@ from rich.table import Table
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.estimate import digits
+from cyclometer.estimate.direct import DirectEstimate
+from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.units import to_ns
@@ -94,6 +96,18 @@ def fixed_cost(e: Estimate) -> str:
     return digits.rounded(e.fixed_cost.c, e.fixed_cost.c_interval.half_width) + bent
 
 
+def quantiles(tails: DirectEstimate) -> str:
+    """Least, largest, and what lies between with intervals; a quantile that the passes cannot bound is left out."""
+    each = (
+        f"p{100 * q.p:g} {digits.rounded(q.value, q.interval.half_width)} ({_ends(q.interval)})" for q in tails.bounded
+    )
+    return ", ".join((f"min {tails.minimum:.0f}", *each, f"max {tails.maximum:.0f}"))
+
+
+def _ends(interval: Interval) -> str:
+    return " to ".join(digits.rounded(end, interval.half_width) for end in (interval.low, interval.high))
+
+
 def set_aside(e: Estimate) -> str:
     """Causes and counts of the tests that do not count."""
     return ", ".join(f"{count} {cause}" for cause, count in e.set_aside.items())
@@ -124,7 +138,8 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
         notes += [f"  {e.contract.key}: {e.reason}" for e in wrong]
     gaps = [e.contract.key for e in found if _disagree(e)]
     if gaps:
-        notes.append(f"quiet and typical differ by more than 5 % in {len(gaps)} circles: the machine changed regime.")
+        circles = f"{len(gaps)} circle{'s' if len(gaps) > 1 else ''}"
+        notes.append(f"quiet and typical differ by more than 5 % in {circles}: the machine changed regime.")
     unproven = sorted({name for e in found for name in e.unproven})
     if unproven:
         notes.append(f"not counted on this machine, so not proven: {', '.join(unproven)}.")
@@ -184,7 +199,7 @@ def row_json(e: Estimate) -> dict[str, Any]:
         "valid": e.valid,
         "reason": e.reason,
         "unproven": list(e.unproven),
-        "quantiles": e.tails and {str(q.p): q.value for q in e.tails.quantiles},
+        "quantiles": e.tails and {str(q.p): q.value for q in e.tails.bounded},
     }
 
 

@@ -50,10 +50,6 @@ class Harness:
         self._patience_s = watchdog_s + 10.0
         self.open = True
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     def visit(self, visit: Visit) -> list[Record]:
         """Runs one visit and returns its records; fewer where the harness died on the way."""
         assert self._process.stdin is not None
@@ -112,7 +108,8 @@ def list_circles(program: Path, options: list[str]) -> list[Record]:
     done = subprocess.run([str(program), "--list", *options], capture_output=True, check=False, timeout=60)
     if done.returncode != 0:
         kind = NotComparable if done.returncode == NotComparable.exit_code else MeasurementFailed
-        raise kind(done.stderr.decode(errors="replace").strip() or f"the harness ended with status {done.returncode}")
+        said = done.stderr.decode(errors="replace").strip().removeprefix("cyclometer-linux: ")
+        raise kind(said or f"the harness ended with status {done.returncode}")
     decoder = Decoder()
     return decoder.feed(done.stdout) + decoder.finish()
 

@@ -53,8 +53,8 @@ def test_s(flow: Flow, cost: Cost) -> float:
 def tests_within(flow: Flow, cost: Cost, share_s: float, runs: int, rounds: int) -> int:
     """Tests a group and visit, so that `runs` times `rounds` visits of a circle take `share_s`.
 
-    With the runs given, the most precise plan within a budget is the one with most tests (estimate/planner.py), so
-    every circle gets the same share of the time and fills it.
+    With the runs given, the most precise plan within a budget is the one with most tests, so every circle gets the
+    same share of the time and fills it.
     """
     visit_s = share_s / (runs * rounds)
     return max(_TESTS_MIN, min(_TESTS_MAX, int((visit_s - cost.visit_s) / test_s(flow, cost))))

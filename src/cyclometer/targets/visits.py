@@ -171,6 +171,8 @@ class Measurement:
                 self._timed(run, key, "accumulated", plan.reference_flow(self.costs[key]))
 
     def _timed(self, run: int, key: str, method: str, flow: Flow) -> None:
+        if not self._harness(run).alive:
+            return  # the order on record is what was done
         records, _ = self._visit(run, key, method, flow)
         self._take(run, records)
         self.order.append({"run": run, "circle": key, "method": method})

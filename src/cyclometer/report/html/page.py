@@ -123,10 +123,7 @@ def _cold(e: Estimate) -> str:
 
 
 def _quantiles(e: Estimate) -> str:
-    if e.tails is None:
-        return ""
-    each = (f"p{100 * q.p:g} {digits.rounded(q.value, q.interval.half_width)}" for q in e.tails.quantiles)
-    return f"min {e.tails.minimum:.0f}, {', '.join(each)}, max {e.tails.maximum:.0f} {e.clock.unit}"
+    return "" if e.tails is None else _with_unit(e, table.quantiles(e.tails))
 
 
 def _sigma(e: Estimate) -> str:

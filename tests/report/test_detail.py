@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Everything about one circle, as a person reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.errors import UsageError
+from cyclometer.estimate import kbench
+from cyclometer.estimate.rows import estimates
+from cyclometer.report import detail
+from tests.report.sample_bundles import ICOUNT, PIPE, TIMER, Maker, typical
+
+
+def shown(capsys: pytest.CaptureFixture[str], bundle: Bundle, key: str) -> dict[str, str]:
+    """What stands behind each label; lines of one label are joined."""
+    detail.show(bundle, key, as_json=False)
+    found: dict[str, str] = {}
+    for line in capsys.readouterr().out.splitlines():
+        label, words = line[2:16].strip(), line[16:].strip()
+        if label:
+            found[label] = "; ".join(filter(None, (found.get(label, ""), words)))
+    return found
+
+
+def test_the_figures_of_a_circle_stand_beside_their_words(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = shown(capsys, typical(), PIPE.key)
+    assert re.fullmatch(r"40\d\d ± \d+ ticks = 16\d\d ns \(between runs\)", facts["quiet"])
+    assert re.fullmatch(r"\d+ ± \d+ ticks a test, 1.\d % of the 10 turns of the smallest; the line holds",
+                        facts["fixed cost c"])  # fmt: skip
+    assert facts["cold pass"].startswith("40000 ticks")
+    assert facts["expected"] == "entries 4 a turn, switches 2 a turn"
+    assert facts["contract"] == "valid; not counted here: entries"
+    assert facts["tests"] == "339 count; set aside: 21 interrupt"
+
+
+def test_kbenchs_figures_are_those_of_the_first_run(capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = typical()
+    facts = shown(capsys, bundle, PIPE.key)
+    s = bundle.samples
+    first = (s.row == 0) & (s.run == 1) & (s.tags == 0)
+    lines = facts["KBench, run 1"].split("; N ")
+    assert len(lines) == 3
+    for line, size in zip(lines, (10, 20, 30), strict=True):
+        group = kbench.estimate(s.value[first & (s.turns == size)], size)
+        assert f"{size}: A {group.mean_A:.0f}, " in line
+        assert f"S {group.tests};" in line
+        assert line.endswith(f"±0.5 % takes {kbench.required_tests(group, 0.005)} tests")
+
+
+def test_single_turns_have_quantiles_with_intervals_and_modes(capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = Maker(tests=200).direct(TIMER, 900).bundle()
+    facts = shown(capsys, bundle, TIMER.key)
+    (e,) = estimates(bundle)
+    assert e.tails is not None
+    p50, p90, p99, p999 = e.tails.quantiles
+    assert f"p90 {p90.value:.0f} ({p90.interval.low:.0f} to {p90.interval.high:.0f})" in facts["quantiles"]
+    assert re.search(r"p50 \d+ \(.*p99 \d+ \(", facts["quantiles"])
+    assert "p99.9" not in facts["quantiles"]  # 600 passes cannot bound it
+    assert np.isinf(p999.interval.high)
+    assert np.isfinite([p50.interval.high, p99.interval.high]).all()
+    assert re.fullmatch(r"\d{3} \(100.0 %\)", facts["modes"])
+    assert "KBench" not in "".join(facts)
+
+
+def plan_of(facts: dict[str, str]) -> tuple[int, int]:
+    found = re.fullmatch(r"±0.5 % takes (\d+) runs of (\d+) tests?, [\d.]+ s", facts["plan"])
+    assert found is not None, facts["plan"]
+    return int(found[1]), int(found[2])
+
+
+def test_a_plan_for_what_was_reached_is_no_more_than_what_was_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error of the fixed cost, which runs share, is paid for as well as their spread."""
+    bundle = Maker(runs=5).accumulated(PIPE, 4000).bundle()
+    (e,) = estimates(bundle)
+    assert e.quiet is not None
+    reached = e.quiet.interval.half_width / e.quiet.value
+    monkeypatch.setattr(detail, "_RUN_S", 1.0)  # runs are dear: no plan has more of them than it needs
+    for share, affordable in ((1.001, True), (0.7, False)):
+        monkeypatch.setattr(detail, "_WANTED", share * reached)
+        runs, tests = plan_of(shown(capsys, bundle, PIPE.key))
+        assert (runs * tests <= e.tests and runs <= 5) == affordable
+
+
+def test_no_plan_where_runs_repeat_to_the_digit(capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = Maker(ICOUNT).accumulated(PIPE, 4000).bundle()
+    assert "plan" not in shown(capsys, bundle, PIPE.key)
+
+
+def test_a_test_lasts_from_one_arrival_to_the_next() -> None:
+    bundle = typical()
+    (e, *_) = estimates(bundle)
+    assert detail._test_units(bundle, e) == 1000
+    untold = replace(bundle, samples=replace(bundle.samples, at=np.full(len(bundle.samples), -1)))
+    assert detail._test_units(untold, e) == np.median(bundle.samples.value[bundle.samples.row == 0])
+
+
+def test_json_says_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = typical()
+    for key in (PIPE.key, TIMER.key):
+        detail.show(bundle, key, as_json=True)
+        (row,) = json.loads(capsys.readouterr().out)
+        e = next(e for e in estimates(bundle) if e.contract.key == key)
+        assert [one["quiet"] for one in row["run_estimates"]] == [r.quiet.value for r in e.runs]
+        assert row["contract"]["interval"]["kind"] == e.contract.interval.kind
+        assert list(row["quantile_intervals"]) == list(row["quantiles"] or {})
+        assert [mode["share"] for mode in row["modes"]] == ([1.0] if key == TIMER.key else [])
+        assert (row["fixed_cost_interval"] is None) == (key == TIMER.key)
+
+
+def test_an_unknown_circle_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match="no circle 'pipe'"):
+        detail.show(typical(), "pipe", as_json=False)

@@ -65,6 +65,11 @@ class DirectEstimate:
     overhead: Overhead
 
     @property
+    def supported(self) -> tuple[Quantile, ...]:
+        """The quantiles whose interval is finite at both ends."""
+        return tuple(q for q in self.quantiles if math.isfinite(q.interval.half_width))
+
+    @property
     def median(self) -> Quantile:
         return next(q for q in self.quantiles if q.p == 0.5)
 

@@ -20,7 +20,7 @@ from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.summary import ASSUMPTION
 from cyclometer.report import identity
 from cyclometer.report.markdown import code, line, plain, words
-from cyclometer.report.table import finite
+from cyclometer.report.table import finite, latency
 
 _PAPER = 200  # columns where there is no terminal to ask
 _WIDE = 150  # columns from which latencies and reasons stand in the table
@@ -195,12 +195,6 @@ def latencies(f: Finding) -> tuple[str, str]:
     """Before and after as printed, in the unit of the finding."""
     before, after = ("" if side is None else latency(side) for side in (f.before, f.after))
     return before, after
-
-
-def latency(level: LevelsEstimate) -> str:
-    """A latency with the digits its interval supports, or five where it has none."""
-    half_width = level.interval.half_width
-    return digits.rounded(level.value, half_width) if math.isfinite(half_width) else f"{level.value:.5g}"
 
 
 def change(f: Finding) -> str:

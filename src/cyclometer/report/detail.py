@@ -64,18 +64,12 @@ def _latency(e: Estimate) -> list[str]:
     if e.cold is not None:
         lines.append(f"  cold pass      {e.cold:.0f} {unit}, median of the first passes, overhead not subtracted")
     if e.tails is not None:
-        lines.append("  quantiles      " + _tails(e))
+        lines.append(f"  quantiles      {table.quantiles(e.tails)} of {e.tails.passes} passes")
     sigma = "none, " + e.sigma_reason if e.sigma_turn is None else f"{e.sigma_turn:.3g} {unit}"
     lines.append(f"  sigma_P        {sigma}")
     lines.append(f"  steadiness     {_steadiness(e)}")
     lines.append(f"  tests          {e.tests} count; set aside: {table.set_aside(e) or 'none'}")
     return lines
-
-
-def _tails(e: Estimate) -> str:
-    assert e.tails is not None
-    quantiles = ", ".join(f"p{100 * q.p:g} {digits.rounded(q.value, q.interval.half_width)}" for q in e.tails.quantiles)
-    return f"min {e.tails.minimum:.0f}, {quantiles}, max {e.tails.maximum:.0f} of {e.tails.passes} passes"
 
 
 def _steadiness(e: Estimate) -> str:
@@ -90,8 +84,7 @@ def _steadiness(e: Estimate) -> str:
 def _runs(e: Estimate) -> list[str]:
     lines = []
     for r in e.runs:
-        quiet = digits.with_interval(r.quiet.value, r.quiet.interval.half_width)
-        typical = digits.rounded(r.typical.value, r.typical.interval.half_width)
+        quiet, typical = table.with_interval(r.quiet), table.latency(r.typical)
         share = f"{digits.percent(r.quiet.share, 0.005)} of {r.typical.tests} tests"
         lines.append(f"  run {r.run:<3}        quiet {quiet} ({share}), typical {typical}")
     return lines

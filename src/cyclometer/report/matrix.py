@@ -11,8 +11,9 @@ from rich.text import Text
 
 from cyclometer.compare.matrix import Matrix, Mean, Row
 from cyclometer.report import identity
-from cyclometer.report.comparison import latency, paper
+from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line, plain, words
+from cyclometer.report.table import latency
 
 _MARKDOWN_ROWS = 25
 

@@ -125,8 +125,7 @@ def _cold(e: Estimate) -> str:
 def _quantiles(e: Estimate) -> str:
     if e.tails is None:
         return ""
-    each = (f"p{100 * q.p:g} {digits.rounded(q.value, q.interval.half_width)}" for q in e.tails.quantiles)
-    return f"min {e.tails.minimum:.0f}, {', '.join(each)}, max {e.tails.maximum:.0f} {e.clock.unit}"
+    return f"{table.quantiles(e.tails)} {e.clock.unit}"
 
 
 def _sigma(e: Estimate) -> str:
@@ -166,9 +165,8 @@ def _contract(entry: Entry) -> Markup:
 def _runs(circles: Sequence[Circle]) -> Markup | None:
     """Every run's own estimates."""
     rows = [
-        (c.label, str(r.run), digits.with_interval(r.quiet.value, r.quiet.interval.half_width),
-         digits.percent(r.quiet.share, 0.005), digits.rounded(r.typical.value, r.typical.interval.half_width),
-         str(r.typical.tests))
+        (c.label, str(r.run), table.with_interval(r.quiet), digits.percent(r.quiet.share, 0.005),
+         table.latency(r.typical), str(r.typical.tests))
         for c in circles for r in c.estimate.runs
     ]  # fmt: skip
     return _folded(f"Runs ({len(rows)})", ("side", "run", "quiet", "share of tests", "typical", "tests"), rows)

@@ -132,7 +132,9 @@ def test_an_exact_clock_whose_runs_differ_is_judged_as_noisy() -> None:
 
 def test_zeros_on_both_sides_have_not_changed() -> None:
     assert judged([0, 0], [0, 0, 0]).verdict == "equivalent"
-    assert judged([0], [0]).verdict == "undecided"
+    alone = judged([0], [0])
+    assert (alone.verdict, alone.reason) == ("undecided", "0 on both sides, but one run of either side")
+    assert judged([0], [0, 0]).reason.endswith("one run of before")
     assert judged([0], [0], clock=ICOUNT).verdict == "equivalent"
 
 

@@ -185,8 +185,9 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
     b, a = _both(pair)
     if not any(r.quiet.value for e in (b, a) for r in e.runs):
         known = b.clock.exact or min(len(b.runs), len(a.runs)) > 1
-        unchanged = Interval(0.0, 0.0, options.level) if known else None
-        return Finding(pair, "equivalent" if known else "undecided", "0 on both sides", 0.0, unchanged)
+        if known:
+            return Finding(pair, "equivalent", "0 on both sides", 0.0, Interval(0.0, 0.0, options.level))
+        return Finding(pair, "undecided", f"0 on both sides, but one run of {_alone(pair)}", 0.0, more_runs=1)
     for name, e in (("before", b), ("after", a)):
         least = min(r.quiet.value for r in e.runs)
         if least <= 0:
@@ -263,15 +264,20 @@ def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:
     bounded = math.isfinite(interval.high)
     runs = (len(b.runs), len(a.runs))
     variances = (_run_variance(b, a), _run_variance(a, b))
-    alone = "either side" if max(runs) == 1 else ("before" if runs[0] == 1 else "after")
     plan = _plan(change.log_ratio, variances, runs, options)
     return Finding(
-        pair=pair, verdict="undecided", reason=f"one run of {alone}; {_needed(variances, plan)}",
+        pair=pair, verdict="undecided", reason=f"one run of {_alone(pair)}; {_needed(variances, plan)}",
         change=change.fraction, interval=interval if bounded else None, scope="these runs" if bounded else "",
         minimum_detectable=plan.minimum_detectable if plan else None,
         more_runs=plan.more_runs if plan else (1 if None in variances else None),
         typical_change=_change(pair, options.level, typical=True).fraction,
     )  # fmt: skip
+
+
+def _alone(pair: Pair) -> str:
+    """The side that has one run only."""
+    b, a = _both(pair)
+    return "either side" if len(b.runs) == len(a.runs) else "before" if len(b.runs) == 1 else "after"
 
 
 def _plan(

@@ -93,6 +93,14 @@ def test_lint_reads_bundles_and_files(tmp_path: Path) -> None:
         assert "fix: Divide by the value before." in output
 
 
+def test_lint_shows_what_a_line_about_the_rest_would_hide() -> None:
+    output = run("lint", str(DATA / "zephyr_latency.txt"))
+    assert "correction (warning): rows that are not corrected alike" in output
+    assert "events: post (none) and set (subtracted) are not corrected alike" in output
+    assert " more; --json lists them" not in output
+    assert "and 6 more; --json lists them" in run("lint", str(DATA / "TX1_MCS_64.json"))
+
+
 def test_lint_strict_ends_with_4() -> None:
     assert CliRunner().invoke(cli, ["lint", str(DATA / "change_table.md"), "--strict"]).exit_code == 4
     assert CliRunner().invoke(cli, ["lint", str(DATA / "hackbench.txt"), "--strict"]).exit_code == 0

@@ -101,6 +101,7 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
         (["a", "b", "c"], 2, "3 operands do not say which are before"),
         (["a", "--"], 2, "stands once between them"),
         (["a", "--", "b", "--", "c"], 2, "stands once between them"),
+        (["a"], 2, "a does not hold both sides (rows of state=before, after); name what came after, too"),
         (["a", "a", "--", "b"], 2, "a is named twice"),
         (["nowhere", "nothing"], 2, "nowhere cannot be read"),
         (["a", "b", "--margin", "0%"], 2, "not a share between 0 and 1"),

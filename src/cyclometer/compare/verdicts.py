@@ -252,7 +252,7 @@ def _why(change: Change, decision: statistics.Decision, p: float, options: Optio
     what = "the interval reaches beyond the margin" if inside else f"p {p:.2g} over the suite"
     needed = f"over {statistics.MOST_RUNS}" if decision.more_runs is None else f"about {decision.more_runs}"
     found = _rough(decision.minimum_detectable)
-    return f"{what}; needed: {needed} more a side (these find changes from {found})"
+    return f"{what}; needed: {needed} more a side (those at hand find changes from {found})"
 
 
 def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:

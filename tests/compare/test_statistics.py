@@ -54,7 +54,6 @@ def test_one_run_a_side_is_never_significant(before: list[float], after: list[fl
     assert (row.p, row.df, row.interval) == (1.0, 0.0, Interval(-1.0, math.inf, 0.95))
     decision = statistics.decide(row, (len(before), len(after)))
     assert (decision.verdict, decision.minimum_detectable, decision.more_runs) == ("undecided", math.inf, None)
-    assert statistics.equivalence_p(row) == 1.0
 
 
 def test_two_runs_a_side_are_enough_for_an_interval() -> None:
@@ -71,9 +70,6 @@ def test_runs_without_spread_are_as_sure_as_a_relabelling_of_them() -> None:
     assert other.p == pytest.approx(2 / 20)  # of the 20 ways to part six runs, two part these so well
     assert statistics.decide(same, (3, 3)).verdict == "equivalent"
     assert statistics.decide(other, (3, 3)).verdict == "undecided"
-    assert (statistics.equivalence_p(same), statistics.equivalence_p(other)) == (0.0, 1.0)
-    edge = a_change(math.log1p(0.01), 0.0)
-    assert statistics.equivalence_p(edge) == 1.0
 
 
 def test_a_clock_with_steps_lends_its_rounding_to_runs_without_spread() -> None:
@@ -152,19 +148,17 @@ def test_margin_is_declared() -> None:
             statistics.decide(row, (5, 5), margin=margin)
 
 
-@pytest.mark.parametrize(("shift", "margin"), [(1.0, 0.02), (1.004, 0.01), (1.015, 0.01), (0.995, 0.01)])
+@pytest.mark.parametrize(("shift", "margin"), [(1.0, 0.01), (1.002, 0.01), (0.995, 0.015)])
 def test_equivalence_is_two_one_sided_tests(shift: float, margin: float) -> None:
-    before, after = runs(100, 0.004, 6, 1), runs(100 * shift, 0.007, 9, 2)
-    edge = math.log1p(margin)
-    oracle = ttost_ind(np.log(after), np.log(before), -edge, edge, usevar="unequal")[0]
-    assert statistics.equivalence_p(statistics.change(before, after), margin) == pytest.approx(oracle)
-
-
-def test_equivalent_verdict_and_its_p_agree() -> None:
+    """Schuirmann (1987), by another's implementation; each at half of what the interval leaves out."""
+    edge, verdicts = math.log1p(margin), set()
     for seed in range(60):
-        row = statistics.change(runs(100, 0.006, 5, seed), runs(100.2, 0.006, 5, 100 + seed))
-        inside = statistics.decide(row, (5, 5)).verdict == "equivalent"
-        assert inside == (statistics.equivalence_p(row) < 0.025)
+        before, after = runs(100, 0.006, 6, seed), runs(100 * shift, 0.008, 9, 100 + seed)
+        verdict = statistics.decide(statistics.change(before, after), (6, 9), margin).verdict
+        oracle = ttost_ind(np.log(after), np.log(before), -edge, edge, usevar="unequal")[0]
+        assert (verdict == "equivalent") == (oracle < 0.025)
+        verdicts.add(verdict)
+    assert {"equivalent", "undecided"} <= verdicts
 
 
 def power(effect: float, relative_sd: float, count: int) -> float:

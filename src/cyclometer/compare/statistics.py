@@ -172,16 +172,6 @@ def plan(
     return Plan(int(added[first]), math.expm1(float(detectable)))
 
 
-def equivalence_p(row: Change, margin: float = MARGIN) -> float:
-    """p of the two one-sided tests (Schuirmann 1987) that the change lies outside the margin."""
-    if not math.isfinite(row.standard_error):
-        return 1.0
-    inside = math.log1p(margin) - abs(row.log_ratio)
-    if not row.standard_error:
-        return 0.0 if inside > 0 else 1.0
-    return float(special.stdtr(row.df, -inside / row.standard_error))
-
-
 def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tuple[float, Verdict]:
     """Change and verdict on an exact clock: any difference beyond the layout floor is real.
 

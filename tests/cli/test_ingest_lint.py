@@ -66,12 +66,39 @@ def test_a_bad_file_is_one_sentence_and_exit_2(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.log"]
 
 
+def test_printed_figures_are_shown_as_they_were_printed_and_told_apart(tmp_path: Path) -> None:
+    run("ingest", str(DATA / "notes.txt"), "-o", str(tmp_path / "b"))
+    output = run("show", str(tmp_path / "b"))
+    shown = {words[0]: words[1] for line in output.splitlines() if len(words := line.split()) > 1}
+    assert shown["component.invoke"] == "1629"
+    assert shown["thread.yield.cross/linux=redhat"] == "4448.93"
+    assert shown["thread.yield.cross/linux=vanilla"] == "3089"
+    assert shown["hardware.crossing.one"] == "none"  # a range was printed, and no mean
+    assert "a latency without ± is one figure whose spread is not known" in output
+
+
+def test_quantiles_that_the_passes_do_not_support_are_not_printed(tmp_path: Path) -> None:
+    run("ingest", str(DATA / "microkit_passes.txt"), "-o", str(tmp_path / "b"))
+    output = run("show", str(tmp_path / "b"), "--circle", "microkit.ppcall")
+    assert "quantiles      min 145, p50 169 (169 to 172), max 445 of 30 passes" in output
+    (row,) = json.loads(run("show", str(tmp_path / "b"), "--circle", "microkit.ppcall", "--json"))
+    assert list(row["quantiles"]) == ["0.5"]
+
+
 def test_lint_reads_bundles_and_files(tmp_path: Path) -> None:
     run("ingest", str(DATA / "change_table.md"), "-o", str(tmp_path / "b"))
     for path in (tmp_path / "b", DATA / "change_table.md"):
         output = run("lint", str(path))
         assert "-43.51 % is -30.32 % of before" in output
         assert "fix: Divide by the value before." in output
+
+
+def test_lint_shows_what_a_line_about_the_rest_would_hide() -> None:
+    output = run("lint", str(DATA / "zephyr_latency.txt"))
+    assert "correction (warning): rows that are not corrected alike" in output
+    assert "events: post (none) and set (subtracted) are not corrected alike" in output
+    assert " more; --json lists them" not in output
+    assert "and 6 more; --json lists them" in run("lint", str(DATA / "TX1_MCS_64.json"))
 
 
 def test_lint_strict_ends_with_4() -> None:

@@ -57,6 +57,12 @@ def test_one_bundle_is_parted_into_stretches_of_its_runs() -> None:
     assert measure([session(1, runs=3)]).runs_a_side == (1, 1)
 
 
+def test_bundles_of_one_run_are_compared_several_a_side() -> None:
+    record = measure([session(seed, runs=1) for seed in range(10)])
+    assert (record.suites, record.circles, record.runs_a_side) == (1, 25, (5, 5))
+    assert of(record, "Welch's t over runs").comparisons == 25
+
+
 def test_other_builds_are_not_repetitions() -> None:
     bundles = [session(0, kernel="1"), session(1, kernel="2"), session(2, kernel="1")]
     record = measure(bundles)
@@ -65,12 +71,13 @@ def test_other_builds_are_not_repetitions() -> None:
 
 def test_printed_statistics_are_pooled_as_their_samples_would_be() -> None:
     rng = np.random.default_rng(6)
-    raw = [rng.normal(100 + i, 3, 40) for i in range(4)]
+    raw = [rng.normal(100 + i, 3, 40) for i in range(12)]
     specs = [Spec("a", [y.mean()], summary={"sd": y.std(ddof=1), "n": y.size}) for y in raw]
-    record = measure([bundle(spec, created=f"2026-11-0{i + 1}T00:00:00+00:00") for i, spec in enumerate(specs)])
-    wanted = sum(stats.ttest_ind(x, y, equal_var=False).pvalue <= 0.05 for x, y in pairwise(raw))
+    record = measure([bundle(spec, created=f"2026-11-{i + 1:02}T00:00:00+00:00") for i, spec in enumerate(specs)])
+    pooled = [np.concatenate(raw[:5]), np.concatenate(raw[5:10])]  # five bundles a side; two are left over
+    wanted = sum(stats.ttest_ind(x, y, equal_var=False).pvalue <= 0.05 for x, y in pairwise(pooled))
     assert of(record, "Welch's t over all samples").alarms == wanted
-    assert of(record, "Welch's t over runs").comparisons == 0
+    assert of(record, "Welch's t over runs").comparisons == 1
     assert of(record, "Mann-Whitney over all samples").comparisons == 0
 
 

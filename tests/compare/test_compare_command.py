@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -125,6 +126,7 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
         (["a", "b", "c"], 2, "3 operands do not say which are before"),
         (["a", "--"], 2, "stands once between them"),
         (["a", "--", "b", "--", "c"], 2, "stands once between them"),
+        (["a"], 2, "a does not hold both sides (rows of state=before, after); name what came after, too"),
         (["a", "a", "--", "b"], 2, "a is named twice"),
         (["nowhere", "nothing"], 2, "nowhere cannot be read"),
         (["a", "b", "--margin", "0%"], 2, "not a share between 0 and 1"),
@@ -184,6 +186,16 @@ def test_markdown_is_short_and_inert() -> None:
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in table} == {7}
     assert len(table) == 2 + 25
+
+
+def test_markdown_folds_away_what_is_undecided_with_what_would_decide_it() -> None:
+    noisy = [100.0, 104.0, 97.0]
+    before, after = one_side(Spec("a", noisy), Spec("b", QUIET)), one_side(Spec("a", noisy[::-1]), Spec("b", QUIET))
+    text = report.markdown(compare(before, after))
+    assert text.splitlines()[2] == "<details><summary>1 undecided row and what would decide</summary>"
+    assert re.search(r"\| `a` \|.*undecided: .* more a side", text)
+    assert "`b`" not in text
+    assert "<details>" not in report.markdown(compare(one_side(Spec("b", QUIET)), one_side(Spec("b", QUIET))))
 
 
 def test_terminal_output_is_inert(capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,3 +98,19 @@ def test_printed_histories_name_the_circle_the_change_and_its_cause(capsys: pyte
     told = report.as_json(found)["series"][0]
     assert told["changes"][0]["at"] == 10
     assert len(told["points"]) == 20
+
+
+def test_circles_that_changed_together_stand_under_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    levels = [1_234_567.0] * 10 + [2_345_678.0] * 10
+    specs = [[Spec("a", [level] * 3), Spec("b", [2 * level] * 3)] for level in levels]
+    made = [f"2026-01-{night:02}T02:00:00+00:00" for night in range(1, 21)]
+    builds = [{"compiler": f"gcc {12 + night // 10}"} for night in range(20)]
+    stored = [bundle(*two, created=when, build=build) for two, when, build in zip(specs, made, builds, strict=True)]
+    report.show(history(stored))
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == f"between {made[9]} and {made[10]}"
+    assert shown[1] == "    build.compiler: gcc 12 -> gcc 13"
+    assert [line.split(", p ")[0] for line in shown[2:4]] == [
+        "  a: +90.00 %, from 1234600 to 2345700 ticks",
+        "  b: +90.00 %, from 2469100 to 4691400 ticks",
+    ]

@@ -149,13 +149,16 @@ def test_margin_is_declared() -> None:
             statistics.decide(row, (5, 5), margin=margin)
 
 
-def test_equivalent_is_what_two_one_sided_tests_find() -> None:
-    edge, verdicts = math.log1p(0.01), set()
+@pytest.mark.parametrize(("shift", "margin"), [(1.0, 0.01), (1.002, 0.01), (0.995, 0.015)])
+def test_equivalence_is_two_one_sided_tests(shift: float, margin: float) -> None:
+    """Schuirmann (1987), by another's implementation; each at half of what the interval leaves out."""
+    edge, verdicts = math.log1p(margin), set()
     for seed in range(60):
-        before, after = runs(100, 0.004, 6, seed), runs(100.2, 0.007, 9, 100 + seed)
-        p = ttost_ind(np.log(after), np.log(before), -edge, edge, usevar="unequal")[0]
-        verdicts.add(verdict := statistics.decide(statistics.change(before, after), (6, 9)).verdict)
-        assert (verdict == "equivalent") == (p < 0.025)
+        before, after = runs(100, 0.006, 6, seed), runs(100 * shift, 0.008, 9, 100 + seed)
+        verdict = statistics.decide(statistics.change(before, after), (6, 9), margin).verdict
+        oracle = ttost_ind(np.log(after), np.log(before), -edge, edge, usevar="unequal")[0]
+        assert (verdict == "equivalent") == (oracle < 0.025)
+        verdicts.add(verdict)
     assert {"equivalent", "undecided"} <= verdicts
 
 

@@ -189,15 +189,15 @@ def test_layouts_that_agree_on_either_side_need_no_floor(count: int, after: floa
 
 
 def test_builds_whose_instructions_agree_compare_exactly() -> None:
-    sides = (
-        side([bundle(Spec("a", [count], clock=ICOUNT), image=image) for image in "xyz"]) for count in (1000, 1001)
-    )
+    sides = (side([bundle(Spec("a", [count], clock=ICOUNT), image=image) for image in "xyz"]) for count in (1000, 1001))
     assert compare(*sides).findings[0].verdict == "regressed"
 
 
 def test_zeros_on_both_sides_have_not_changed() -> None:
     assert judged([0, 0], [0, 0, 0]).verdict == "equivalent"
-    assert judged([0], [0]).verdict == "undecided"
+    alone = judged([0], [0])
+    assert (alone.verdict, alone.reason) == ("undecided", "0 on both sides, but one run of either side")
+    assert judged([0], [0, 0]).reason.endswith("one run of before")
     assert judged([0], [0], clock=ICOUNT).verdict == "equivalent"
 
 

@@ -32,6 +32,8 @@ from cyclometer.estimate import digits
         (-0.0, 0, "0 ± 0"),
         (4540, 0, "4540 ± 0"),
         (4540.25, 0, "4540.25 ± 0"),
+        (540.469387755102, 0, "540.47 ± 0"),
+        (0.70271686, 0, "0.70272 ± 0"),
         (4540, math.inf, "~5000"),
         (0, math.inf, "0"),
         (4540, math.nan, "~5000"),
@@ -42,6 +44,15 @@ from cyclometer.estimate import digits
 def test_value_and_half_width(value: float, half_width: float, text: str) -> None:
     assert digits.with_interval(value, half_width) == text
     assert digits.rounded(value, half_width) == text.split(" ±", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1629, "1629"), (4448.927, "4448.93"), (1238412.5, "1238412.5"), (1.2566e7, "12566000"),
+     (1.23456e-4, "0.00012346"), (-0.5, "-0.5"), (0, "0"), (math.inf, "inf")],
+)  # fmt: skip
+def test_a_value_that_nothing_bounds_keeps_its_units(value: float, text: str) -> None:
+    assert digits.plain(value) == text
 
 
 @pytest.mark.parametrize(

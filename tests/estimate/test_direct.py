@@ -21,7 +21,7 @@ def test_quantiles_minus_the_overhead() -> None:
     assert [q.value for q in result.quantiles] == [580, 980, 1070, 1079]
     assert [q.p for q in result.quantiles] == [0.5, 0.9, 0.99, 0.999]
     assert (result.minimum, result.maximum, result.passes) == (81, 1080, 1000)
-    assert result.bounded == result.quantiles[:3]  # p99.9 needs 3688 passes
+    assert result.supported == result.quantiles[:3]  # p99.9 needs 3688 passes
     assert result.overhead.value == 20
 
 
@@ -56,7 +56,9 @@ def test_interval_carries_both_uncertainties() -> None:
 
 
 def test_too_few_passes_leave_the_tail_open() -> None:
-    tail = direct.estimate(np.arange(100.0)).quantiles[-1]
+    result = direct.estimate(np.arange(100.0))
+    assert [q.p for q in result.supported] == [0.5, 0.9]
+    tail = result.quantiles[-1]
     assert tail.interval.high == math.inf
     assert tail.interval.low > 0
 

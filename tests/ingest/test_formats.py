@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each format, in every shape it has had."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,12 @@ FORMATS = {
 def test_every_fixture_has_its_format() -> None:
     assert {path.name for path in DATA.iterdir() if path.is_file()} >= FORMATS.keys()
     assert set(formats()) == set(FORMATS.values())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_event_of_a_sequence_says_who_does_it(name: str, ingested: Ingested) -> None:
+    events = {event for row in ingested(name).identity.rows for event in row.contract.sequence}
+    assert [event for event in events if not re.match(r"[\w -]{1,24}: ", event)] == []
 
 
 @pytest.mark.parametrize(("name", "expected"), FORMATS.items())

@@ -276,7 +276,11 @@ def test_few() -> None:
         b.printed(three, run=run, mean=5.0, n=100)
     b.printed(exact, mean=5.0, n=100)
     b.values(b.row("a.small", method="passes"), [5, 6, 7])
+    b.values(b.row("a.small", method="proof"), [5, 6, 7])  # no latency is claimed of it
     assert fired(b.bundle())["few"] == [0, 3]
+    (alone, small) = [finding for finding in check(b.bundle()) if finding.rule == "few"]
+    assert small.what == "1 of 5 rows rest on fewer than 10 values: a.small (passes)"
+    assert "a.one (reported)" in alone.what
 
 
 def test_clock_rate() -> None:

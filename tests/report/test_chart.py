@@ -124,6 +124,14 @@ def test_difference_finds_a_shift_at_every_quantile(pipe, slower):
     assert len(paths(chart.body, "band")) == 1
 
 
+def test_difference_of_single_runs_leaves_no_room_for_an_interval_that_nobody_knows(pipe, slower):
+    chart = difference.draw([replace(c, tests=c.tests.of(c.tests.run == 1)) for c in (pipe, slower)])
+    labels = [int(label) for label in re.findall(r">([\u2212\d]+)%<", chart.body.replace("\u2212", "-"))]
+    assert max(labels) <= 30
+    assert min(labels) >= 0
+    assert not paths(chart.body, "band")
+
+
 def test_difference_wants_two_sides_with_tests(pipe):
     assert difference.draw([pipe]) is None
     few = replace(pipe, tests=pipe.tests.of(np.arange(len(pipe.tests)) < 10))

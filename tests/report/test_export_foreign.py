@@ -18,6 +18,7 @@ from msgspec.structs import replace as changed
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.estimate.rows import estimates
 from cyclometer.report.export import request as requests
+from tests.compare import bundles as printed
 from tests.report import sample_bundles as bundles
 
 BENCHSTAT = shutil.which("benchstat", path=f"{Path(sys.executable).parent}:{Path.home()}/go/bin") or shutil.which(
@@ -92,6 +93,13 @@ def test_pyperf_reads_the_suite_back(tmp_path: Path):
 def test_pyperf_suite_of_instructions_has_no_seconds(tmp_path: Path):
     suite = pyperf.BenchmarkSuite.load(str(written(tmp_path, "pyperf", clock=bundles.ICOUNT)))
     assert {b.get_unit() for b in suite} == {"integer"}
+
+
+def test_a_value_that_pyperf_would_refuse_is_refused_here():
+    zero = printed.bundle(printed.Spec("cache.misses", [0.0, 0.0]), printed.Spec("pipe", [5.0, 6.0]))
+    with pytest.raises(UsageError, match=r"positive values only, not cache\.misses; choose with --circle"):
+        export(zero, "pyperf")
+    assert [b["metadata"]["name"] for b in json.loads(export(zero, "pyperf", ("pipe",)))["benchmarks"]] == ["pipe"]
 
 
 def test_pyperf_compares_two_suites(tmp_path: Path):

@@ -117,6 +117,16 @@ def test_more_bundles_are_held_against_the_first():
     assert 'third: <span class="badge improved">' in html
 
 
+def test_a_circle_that_several_bundles_add_has_one_line_with_what_it_takes_in_each():
+    first, later = bundles.typical(), bundles.typical()
+    rows = later.identity.rows
+    rows = (changed(rows[0], contract=changed(rows[0].contract, key="new.key")), *rows[1:])
+    later = replace(later, identity=changed(later.identity, rows=rows))
+    html = report(first, later, later)
+    (line,) = re.findall(r"<tr[^>]*><th[^>]*data-v=\"new.key.*?</tr>", html)
+    assert len(re.findall(r'class="n added">[\d.]+ ± [\d.]+ ticks<', line)) == 2
+
+
 def test_a_page_says_what_was_set_aside_and_why():
     html = report(bundles.typical())
     words = re.sub(r"<[^>]+>", " ", html)

@@ -56,8 +56,10 @@ def read(path: Path) -> Bundle:
     try:
         identity = msgspec.json.decode((path / IDENTITY).read_bytes(), type=Identity)
     except OSError as error:
+        if not path.exists():
+            raise BadFile(f"{path} does not exist; name a bundle that `run` or `ingest` wrote") from error
         raise BadFile(
-            f"{path} is not a bundle ({error.strerror}: {IDENTITY}); name a folder that `run` wrote"
+            f"{path} is not a bundle ({error.strerror}: {IDENTITY}); name a folder that `run` or `ingest` wrote"
         ) from error
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadFile(f"{path / IDENTITY} is damaged ({error}); restore it or measure again") from error

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cyclometer.lint import Finding
 
 COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
-_MOST = 5  # findings shown of one rule
+_MOST = 5  # findings shown of one rule, where there are two more at least
 
 
 @click.command("lint")
@@ -69,11 +69,13 @@ def _print(path: Path, findings: list[Finding]) -> None:
     for rule in RULES:
         mine = [finding for finding in findings if finding.rule == rule.id]
         if mine:
-            click.echo(f"  {click.style(rule.id, fg=COLOURS[mine[0].level], bold=True)}: {rule.title}")
-            for finding in mine[:_MOST]:
+            level = min((finding.level for finding in mine), key=list(COLOURS).index)
+            click.echo(f"  {click.style(rule.id, fg=COLOURS[level], bold=True)} ({level}): {rule.title}")
+            left = len(mine) - _MOST if len(mine) > _MOST + 1 else 0
+            for finding in mine[: len(mine) - left]:
                 click.echo(f"    {finding.what}")
-            if len(mine) > _MOST:
-                click.echo(f"    and {len(mine) - _MOST} more; --json lists them")
+            if left:
+                click.echo(f"    and {left} more; --json lists them")
             click.echo(f"    fix: {rule.fix}")
 
 

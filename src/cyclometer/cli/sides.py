@@ -124,7 +124,11 @@ def compare(operands: Sequence[str], chosen: Options, across: Across) -> Compari
     both = _side(before, chosen.level)
     if not any(across.values()):
         across = {**across, "state": _STATES}
-    return verdicts.compare(both, both, chosen, across)
+    found = verdicts.compare(both, both, chosen, across)
+    if both.circles and not found.findings:
+        asked = ", ".join(f"{name}={', '.join(ends)}" for name, ends in across.items() if ends)
+        raise UsageError(f"{before[0]} does not hold both sides (rows of {asked}); name what came after, too")
+    return found
 
 
 def load(paths: Sequence[Path]) -> list[Bundle]:

@@ -2,8 +2,8 @@
 """A against A: how often each way of comparing cries wolf on repeated runs of one thing.
 
 Runs of one circle are parted into blocks that differ in nothing but time: the bundles of a store whose stated
-environment is the same, or, of a single bundle, stretches of its runs. Every change found between two consecutive
-blocks is false.
+environment is the same; stretches of them, where each holds one run, because several of those are what a user would
+compare; or, of a single bundle, stretches of its runs. Every change found between two consecutive blocks is false.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy import stats
@@ -25,8 +26,9 @@ from cyclometer.estimate.interval import FloatArray
 from cyclometer.estimate.rows import RunEstimate, picked
 
 RUNS_A_BLOCK = 5
-"""Runs a side that a single bundle's runs are parted into, where it has twice as many."""
+"""Runs of a stretch, where there are twice as many."""
 THRESHOLDS = (0.01, 0.02, 0.05, 0.10)
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Block:
         return np.array([run.quiet.value for run in self.circle.estimate.runs])
 
 
+Part = tuple[Bundle, Circle, Sequence[RunEstimate]]
+"""Runs of a circle and the bundle that holds them."""
 Suite = list[tuple[Block, Block]]
 """Comparisons that a user would make at once: at most one of each circle."""
 
@@ -107,35 +111,47 @@ def _blocks(bundles: Sequence[Bundle], level: float) -> dict[Hashable, list[Bloc
                 name = (same, likeness(circle))
                 found.setdefault((name, seen[name]), []).append((bundle, circle))
                 seen[name] += 1
-    return {
-        name: [_block(bundle, circle, runs, level) for bundle, circle in members for runs in _parts(circle, members)]
-        for name, members in found.items()
-    }
+    return {name: [_block(parts, level) for parts in _parted(members)] for name, members in found.items()}
 
 
-def _parts(circle: Circle, members: Sequence[object]) -> list[tuple[RunEstimate, ...]]:
-    """A bundle's runs whole where there is another bundle; otherwise in stretches."""
-    runs = circle.estimate.runs
-    if len(members) > 1:
-        return [runs]
-    size = max(1, min(RUNS_A_BLOCK, len(runs) // 2))
-    return [runs[start : start + size] for start in range(0, len(runs) - size + 1, size)]
+def _parted(members: Sequence[tuple[Bundle, Circle]]) -> list[list[Part]]:
+    """What each block consists of."""
+    if len(members) == 1:
+        bundle, circle = members[0]
+        return [[(bundle, circle, runs)] for runs in _stretches(circle.estimate.runs)]
+    whole = [(bundle, circle, circle.estimate.runs) for bundle, circle in members]
+    single = all(len(runs) == 1 for _, _, runs in whole)
+    return _stretches(whole) if single else [[part] for part in whole]
 
 
-def _block(bundle: Bundle, circle: Circle, runs: Sequence[RunEstimate], level: float) -> Block:
-    part = Circle(of_runs(circle.estimate, runs, level), circle.circumstances)
-    numbers = [run.run for run in runs]
+def _stretches(items: Sequence[_Item]) -> list[list[_Item]]:
+    size = max(1, min(RUNS_A_BLOCK, len(items) // 2))
+    return [list(items[start : start + size]) for start in range(0, len(items) - size + 1, size)]
+
+
+def _block(parts: Sequence[Part], level: float) -> Block:
+    first = parts[0][1]
+    pooled = of_runs(first.estimate, [run for _, _, runs in parts for run in runs], level)
+    circle = Circle(pooled, first.circumstances)
+    values = np.concatenate([_values(part) for part in parts])
+    if values.size > 1:
+        return Block(circle, values, (values.size, float(values.mean()), float(values.std(ddof=1))))
+    return Block(circle, None, _printed(parts))
+
+
+def _values(part: Part) -> FloatArray:
+    bundle, circle, runs = part
     good = picked(bundle.samples, circle.estimate.row, untagged=True)
-    good = good[np.isin(bundle.samples.run[good], numbers)]
-    if len(good) > 1:
-        values = bundle.samples.value[good] / bundle.samples.turns[good]
-        return Block(part, values, (values.size, float(values.mean()), float(values.std(ddof=1))))
-    return Block(part, None, _printed(bundle, circle.estimate.row, numbers))
+    good = good[np.isin(bundle.samples.run[good], [run.run for run in runs])]
+    return bundle.samples.value[good] / bundle.samples.turns[good]
 
 
-def _printed(bundle: Bundle, row: int, runs: Sequence[int]) -> tuple[int, float, float] | None:
+def _printed(parts: Sequence[Part]) -> tuple[int, float, float] | None:
     """Number, mean and standard deviation of all values of these runs, from what was printed of each."""
-    of_row = [s for s in bundle.identity.summaries if s.row == row and s.run in runs]
+    of_row = [
+        s for bundle, circle, runs in parts for s in bundle.identity.summaries
+        if s.row == circle.estimate.row and s.run in {run.run for run in runs}
+    ]  # fmt: skip
     told = [(s.n, s.mean, s.sd) for s in of_row if s.n is not None and s.mean is not None and s.sd is not None]
     n = sum(count for count, _, _ in told)
     if not told or len(told) != len(of_row) or n < 2:

@@ -69,6 +69,13 @@ def matrix(sides: Mapping[str, Side], options: Options | None = None, across: Ac
     return Matrix(tuple(columns), rows, _means(rows, len(columns)), environments)
 
 
+def ratio(finding: Finding | None) -> float | None:
+    """After as a multiple of before; None where there is none, as of zero to zero."""
+    if finding is None or finding.change is None or not finding.before or finding.before.value <= 0:
+        return None
+    return 1 + finding.change if finding.change > -1 else None
+
+
 def classes(contract: Contract) -> list[str]:
     """What a row is counted under: all rows, whether a thread is switched, privilege on either side, and its object."""
     parts = contract.key.split(".")
@@ -142,8 +149,8 @@ def _means(rows: Sequence[Row], columns: int) -> dict[str, tuple[Mean, ...]]:
         for name in classes(row.contract):
             of_class = logs.setdefault(name, [[] for _ in range(columns)])
             for column, finding in enumerate(row.findings):
-                if finding is not None and finding.change is not None and finding.change > -1:
-                    of_class[column].append(math.log1p(finding.change))
+                if (times := ratio(finding)) is not None:
+                    of_class[column].append(math.log(times))
     means = {name: tuple(map(_mean, of_class)) for name, of_class in logs.items()}
     order = ["all rows", "with a thread switch", "without a thread switch"]
     return dict(sorted(means.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))

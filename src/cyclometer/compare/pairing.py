@@ -80,9 +80,7 @@ def side(bundles: Sequence[Bundle], level: float = 0.95, course: bool = False) -
     pools: dict[Hashable, list[Circle]] = {}
     for bundle in bundles:
         image = _image(bundle)
-        found = [
-            Circle(e, _circumstances(bundle, e), (image,) * len(e.runs)) for e in estimates(bundle, level, course)
-        ]
+        found = [Circle(e, _circumstances(bundle, e), (image,) * len(e.runs)) for e in estimates(bundle, level, course)]
         several = {identity for identity, count in Counter(map(likeness, found)).items() if count > 1}
         seen: Counter[Hashable] = Counter()
         for circle in found:

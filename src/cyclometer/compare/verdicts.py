@@ -187,8 +187,9 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
     b, a = _both(pair)
     if not any(r.quiet.value for e in (b, a) for r in e.runs):
         known = b.clock.exact or min(len(b.runs), len(a.runs)) > 1
-        unchanged = Interval(0.0, 0.0, options.level) if known else None
-        return Finding(pair, "equivalent" if known else "undecided", "0 on both sides", 0.0, unchanged)
+        if known:
+            return Finding(pair, "equivalent", "0 on both sides", 0.0, Interval(0.0, 0.0, options.level))
+        return Finding(pair, "undecided", f"0 on both sides, but one run of {_alone(pair)}", 0.0, more_runs=1)
     for name, e in (("before", b), ("after", a)):
         least = min(r.quiet.value for r in e.runs)
         if least <= 0:
@@ -304,7 +305,7 @@ def _why(change: Change, decision: statistics.Decision, p: float, options: Optio
     what = "the interval reaches beyond the margin" if inside else f"p {p:.2g} over the suite"
     needed = f"over {statistics.MOST_RUNS}" if decision.more_runs is None else f"about {decision.more_runs}"
     found = _rough(decision.minimum_detectable)
-    return f"{what}; needed: {needed} more a side (these find changes from {found})"
+    return f"{what}; needed: {needed} more a side (those at hand find changes from {found})"
 
 
 def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:
@@ -316,16 +317,21 @@ def _too_few_runs(pair: Pair, change: Change, options: Options) -> Finding:
     bounded = math.isfinite(interval.high)
     runs = (len(b.runs), len(a.runs))
     variances = (_run_variance(b, a), _run_variance(a, b))
-    alone = "either side" if max(runs) == 1 else ("before" if runs[0] == 1 else "after")
     plan = _plan(change.log_ratio, variances, runs, options)
     what = "image" if _several_images(pair) else "run"
     return Finding(
-        pair=pair, verdict="undecided", reason=f"one {what} of {alone}; {_needed(variances, plan)}",
+        pair=pair, verdict="undecided", reason=f"one {what} of {_alone(pair)}; {_needed(variances, plan)}",
         change=change.fraction, interval=interval if bounded else None, scope="these runs" if bounded else "",
         minimum_detectable=plan.minimum_detectable if plan else None,
         more_runs=plan.more_runs if plan else (1 if None in variances else None),
         typical_change=_change(pair, options.level, typical=True).fraction,
     )  # fmt: skip
+
+
+def _alone(pair: Pair) -> str:
+    """The side that has one run only."""
+    b, a = _both(pair)
+    return "either side" if len(b.runs) == len(a.runs) else "before" if len(b.runs) == 1 else "after"
 
 
 def _plan(

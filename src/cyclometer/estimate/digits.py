@@ -12,18 +12,25 @@ def rounded(value: float, half_width: float) -> str:
 
     The place of the last digit is the one that shows two digits of a half-width below 3.55 of its leading power of
     ten and one above (the rule of the Particle Data Group). From a half-width of one on that place is at least the
-    units, so cycles are integers. A half-width of zero prints the value in full; an infinite one supports only its
+    units, so cycles are integers. A half-width of zero prints the value `plain`; an infinite one supports only its
     order of magnitude, "~5000".
     """
     if not math.isfinite(value):
         return str(value)
     if math.isinf(half_width) or math.isnan(half_width):
         return "~" + _at(value, _leading(value), ROUND_HALF_EVEN) if value else "0"
-    return (
-        _at(value, _place(half_width), ROUND_HALF_EVEN)
-        if half_width
-        else f"{Decimal(repr(float(value))).normalize() + 0:f}"
-    )
+    return _at(value, _place(half_width), ROUND_HALF_EVEN) if half_width else plain(value)
+
+
+def plain(value: float) -> str:
+    """A value that no interval bounds, such as a figure that a tool printed: as it is, to two decimals or five digits.
+
+    Whichever of the two is finer: 4448.927 is "4448.93", 0.70271687 "0.70272", 1629 "1629".
+    """
+    if not math.isfinite(value):
+        return str(value)
+    text = _at(value, min(-2, _leading(value) - 4), ROUND_HALF_EVEN) if value else "0.0"
+    return text.rstrip("0").rstrip(".")
 
 
 def with_interval(value: float, half_width: float) -> str:

@@ -65,8 +65,8 @@ class DirectEstimate:
     overhead: Overhead
 
     @property
-    def bounded(self) -> tuple[Quantile, ...]:
-        """The quantiles that the passes are enough to bound on both sides."""
+    def supported(self) -> tuple[Quantile, ...]:
+        """The quantiles whose interval is finite at both ends."""
         return tuple(q for q in self.quantiles if math.isfinite(q.interval.half_width))
 
 

@@ -23,7 +23,13 @@ DESCRIPTION = "KBench accumulated latencies: program output or the tables of its
 CONTRACT = Contract(
     "notification.signal.round_trip.low_to_high",
     "Signal to a waiting thread of higher priority, and back to its sender",
-    ("low: Signal", "switch up to high", "high: Wait returns", "high: Wait blocks", "switch down to low"),
+    (
+        "low: Signal",
+        "kernel: switch up to high",
+        "high: Wait returns",
+        "high: Wait blocks",
+        "kernel: switch down to low",
+    ),
     Interval("round_trip", "low: before the first of N Signals", "low: after the last"),
     params={"low_priority": "254", "high_priority": "255", "space": "same"},
     correction="none",

@@ -73,13 +73,13 @@ _IPC = {
 _NOT_A_SIGNAL = (
     "high: Signal, outside the interval",
     "high: Wait blocks",
-    "switch down to low",
+    "kernel: switch down to low",
     "low: its earlier Signal returns",
     "low: Wait returns at once",
 )
-_SIGNAL = ("low: Signal", "switch up to high", "high: Wait returns")
-_YIELD = ("first: Yield", "switch to second", "second: Yield returns")
-_IRQ = ("spinner: reads the clock again and again", "timer interrupt", "ticker: Wait returns")
+_SIGNAL = ("low: Signal", "kernel: switch up to high", "high: Wait returns")
+_YIELD = ("first: Yield", "kernel: switch to second", "second: Yield returns")
+_IRQ = ("spinner: reads the clock again and again", "kernel: timer interrupt", "ticker: Wait returns")
 _HIGHER = _one_way("high: before the blocking Wait", "low: after its own Wait")
 
 _BY_NAME = {

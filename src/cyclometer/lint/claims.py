@@ -94,12 +94,10 @@ def _few(rule: Rule, view: View) -> Iterator[Finding]:
         counts = [s.n for s in printed if s.n] + [len(stretch.values) for stretch in view.stretches[index]]
         if counts and max(counts) < 10:
             small.append(index)
-    if alone:
-        what = f"{len(alone)} of {len(view.rows)} rows rest on one run: {listed([view.name(i) for i in alone], 3)}"
-        yield rule.found(what, alone)
-    if small:
-        what = f"{len(small)} rows rest on fewer than 10 values: {listed([view.name(i) for i in small], 3)}"
-        yield rule.found(what, small)
+    for rows, base in ((alone, "one run"), (small, "fewer than 10 values")):
+        if rows:
+            names = listed([view.name(i) for i in rows], 3)
+            yield rule.found(f"{len(rows)} of {len(view.rows)} rows rest on {base}: {names}", rows)
 
 
 _NS = {"ns": 1.0, "us": 1e3}

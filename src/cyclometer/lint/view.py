@@ -75,7 +75,10 @@ class View:
 
     @cached_property
     def stretches(self) -> list[list[Stretch]]:
-        """Raw measurements of each row, a stretch per run and visit; readings of the overhead are left out."""
+        """Raw measurements of each row, a stretch per run and visit.
+
+        Left out are readings of the overhead, and proofs: counting changes what they time, and nobody claims it.
+        """
         s = self.bundle.samples
         by_row: list[list[Stretch]] = [[] for _ in self.rows]
         runs, visits = (int(column.max(initial=0)) + 2 for column in (s.run, s.visit))  # both begin at -1
@@ -87,6 +90,8 @@ class View:
         starts = np.flatnonzero(np.r_[True, np.diff(keys[order]) != 0])
         for part in np.split(order, starts[1:]):
             row, run, visit = (int(column[part[0]]) for column in (s.row, s.run, s.visit))
+            if self.rows[row].method == "proof":
+                continue
             by_row[row].append(Stretch(run, visit, s.value[part], s.turns[part], s.group[part]))
         return by_row
 
@@ -128,10 +133,16 @@ class View:
         return self.rows[index].contract.key
 
     def name(self, index: int) -> str:
-        """Key and configuration, for people; options that all rows share are left out."""
-        options = {k: v for k, v in self.rows[index].configuration.items() if k in self._varying}
-        shown = ", ".join(f"{option} {value}" for option, value in options.items())
-        return f"{self.key(index)} ({shown})" if shown else self.key(index)
+        """Key, configuration and method, for people; options and a method that all rows share are left out."""
+        row = self.rows[index]
+        shown = [f"{option} {value}" for option, value in row.configuration.items() if option in self._varying]
+        if len(self._methods) > 1:
+            shown.append(row.method)
+        return f"{self.key(index)} ({', '.join(shown)})" if shown else self.key(index)
+
+    @cached_property
+    def _methods(self) -> set[str]:
+        return {row.method for row in self.rows}
 
     @cached_property
     def _varying(self) -> set[str]:

@@ -20,7 +20,7 @@ from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.summary import ASSUMPTION
 from cyclometer.report import identity
 from cyclometer.report.markdown import code, line, plain, words
-from cyclometer.report.table import finite
+from cyclometer.report.table import finite, latency
 
 _PAPER = 200  # columns where there is no terminal to ask
 _WIDE = 150  # columns from which latencies and reasons stand in the table
@@ -28,7 +28,7 @@ _REFUSED = ("failed", "invalid", "not comparable")  # verdicts that mean nothing
 _MARKDOWN_ROWS = 25
 _TENTH, _FINEST = 0.0099, 0.0005  # half-widths that tell a change to a tenth and to a hundredth of a percent
 _STYLES = {"regressed": "bold red", "improved": "green", "failed": "red", "invalid": "red", "undecided": "yellow"}
-_QUIET = ("equivalent", "undecided")  # verdicts that the Markdown only counts
+_QUIET = ("equivalent", "undecided")  # verdicts that nobody must act upon
 
 
 def show(comparison: Comparison) -> None:
@@ -161,20 +161,32 @@ def _row_json(f: Finding) -> dict[str, Any]:
 
 
 def markdown(comparison: Comparison) -> str:
-    """The sentence, and a table of at most _MARKDOWN_ROWS rows that are neither equivalent nor undecided."""
+    """The sentence, a table of the rows that are neither equivalent nor undecided, and folded away the undecided ones.
+
+    Either table has at most _MARKDOWN_ROWS rows.
+    """
     found = [f for verdict in VERDICTS if verdict not in _QUIET for f in comparison.of(verdict)]
-    lines = [f"**{words(sentence(comparison))}**", ""]
+    undecided = comparison.of("undecided")
     telling = telling_options(comparison.findings)
-    if found:
-        lines += ["| circle | before | after | unit | change | verdict |", "|---|--:|--:|---|--:|---|"]
-        for f in found[:_MARKDOWN_ROWS]:
-            cells = (code(label(f, telling)), *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
-            lines.append(line(cells))
-        if len(found) > _MARKDOWN_ROWS:
-            lines.append(f"\nand {len(found) - _MARKDOWN_ROWS} more such rows.")
-        lines.append("")
-    lines += [f"- {words(note)}" for note in notes(comparison, found)]
+    lines = [f"**{words(sentence(comparison))}**", "", *_markdown_table(found, telling)]
+    if undecided:
+        count = f"{len(undecided)} undecided row{'s' if len(undecided) != 1 else ''} and what would decide"
+        folded = _markdown_table(undecided, telling)
+        lines += [f"<details><summary>{count}</summary>", "", *folded, "</details>", ""]
+    lines += [f"- {words(note)}" for note in notes(comparison, found + undecided)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _markdown_table(found: Sequence[Finding], telling: Iterable[str]) -> list[str]:
+    """At most _MARKDOWN_ROWS of the findings, and how many are left; empty without any."""
+    if not found:
+        return []
+    lines = ["| circle | before | after | unit | change | verdict |", "|---|--:|--:|---|--:|---|"]
+    for f in found[:_MARKDOWN_ROWS]:
+        cells = (code(label(f, telling)), *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
+        lines.append(line(cells))
+    left = len(found) - _MARKDOWN_ROWS
+    return [*lines, *([f"\nand {left} more such rows."] if left > 0 else []), ""]
 
 
 def telling_options(findings: Iterable[Finding]) -> frozenset[str]:
@@ -198,12 +210,6 @@ def latencies(f: Finding) -> tuple[str, str]:
     """Before and after as printed, in the unit of the finding."""
     before, after = ("" if side is None else latency(side) for side in (f.before, f.after))
     return before, after
-
-
-def latency(level: LevelsEstimate) -> str:
-    """A latency with the digits its interval supports, or five where it has none."""
-    half_width = level.interval.half_width
-    return digits.rounded(level.value, half_width) if math.isfinite(half_width) else f"{level.value:.5g}"
 
 
 def change(f: Finding) -> str:

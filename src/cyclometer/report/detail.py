@@ -47,7 +47,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
 
 def _json(e: Estimate) -> dict[str, Any]:
     """What a line of the table says, and what only this page does."""
-    fit, quantiles = e.fixed_cost, e.tails.bounded if e.tails else ()
+    fit, quantiles = e.fixed_cost, e.tails.supported if e.tails else ()
     return table.row_json(e) | {
         "contract": msgspec.to_builtins(e.contract),
         "fixed_cost_interval": fit and table.finite([fit.c_interval.low, fit.c_interval.high]),
@@ -146,8 +146,7 @@ def _steadiness(e: Estimate) -> str:
 def _runs(e: Estimate) -> list[str]:
     lines = []
     for r in e.runs:
-        quiet = digits.with_interval(r.quiet.value, r.quiet.interval.half_width)
-        typical = digits.rounded(r.typical.value, r.typical.interval.half_width)
+        quiet, typical = table.with_interval(r.quiet), table.latency(r.typical)
         share = f"{_percent(r.quiet.share)} of {r.typical.tests} tests"
         lines.append(f"  run {r.run:<3}        quiet {quiet} ({share}), typical {typical}")
     return lines

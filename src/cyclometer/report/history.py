@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import click
@@ -17,12 +18,16 @@ _MARKDOWN_ROWS = 25
 
 
 def show(found: Sequence[Series]) -> None:
-    """Prints every change point with what changed in the identity there, the largest change first."""
+    """Prints what changed in the identity at each moment, and the circles that changed there; the largest first."""
+    at: dict[tuple[str, str], list[tuple[Series, ChangePoint]]] = {}
     for series, change in _by_size(found):
-        click.echo(plain(f"{series.key}: {_moved(change)} {series.unit}, {_chance(change)}"))
-        click.echo(plain(f"    last {_where(change.last)}, first {_where(change.first)}"))
-        for name in _named(change):
+        at.setdefault((_where(change.last), _where(change.first)), []).append((series, change))
+    for (last, first), moved in at.items():
+        click.echo(plain(f"between {last} and {first}"))
+        for name in dict.fromkeys(name for _, change in moved for name in _named(change)):
             click.echo(plain(f"    {name}"))
+        for series, change in moved:
+            click.echo(plain(f"  {series.key}: {_moved(change)} {series.unit}, {_chance(change)}"))
     click.echo(sentence(found))
 
 
@@ -84,7 +89,12 @@ def _by_size(found: Sequence[Series]) -> list[tuple[Series, ChangePoint]]:
 
 
 def _moved(change: ChangePoint) -> str:
-    return f"{signed(change.change)}, from {change.before:.5g} to {change.after:.5g}"
+    return f"{signed(change.change)}, from {_level(change.before)} to {_level(change.after)}"
+
+
+def _level(value: float) -> str:
+    """Five digits of a mean over points, without an exponent."""
+    return f"{Decimal(f'{value:.5g}'):f}"
 
 
 def _chance(change: ChangePoint) -> str:

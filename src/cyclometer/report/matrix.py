@@ -9,10 +9,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from cyclometer.compare.matrix import Matrix, Mean, Row
+from cyclometer.compare.matrix import Matrix, Mean, Row, ratio
 from cyclometer.report import identity
-from cyclometer.report.comparison import latency, paper
+from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line, plain, words
+from cyclometer.report.table import latency
 
 _MARKDOWN_ROWS = 25
 
@@ -47,8 +48,8 @@ def row_cells(row: Row) -> list[str]:
         elif circle.estimate.quiet is None or not circle.estimate.valid:
             cells.append("failed" if circle.estimate.failed else "invalid")
         else:
-            ratio = f" x{1 + finding.change:.2f}" if finding is not None and finding.change is not None else ""
-            cells.append(latency(circle.estimate.quiet) + (ratio or f" {row.unit}"))
+            times = ratio(finding)
+            cells.append(latency(circle.estimate.quiet) + (f" {row.unit}" if times is None else f" x{times:.2f}"))
     return cells
 
 

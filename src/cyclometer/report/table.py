@@ -16,7 +16,9 @@ from cyclometer.estimate import digits
 from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
+from cyclometer.estimate.regimes import Regime
 from cyclometer.estimate.rows import Estimate, estimates
+from cyclometer.report.circle import names
 from cyclometer.units import to_ns
 
 _WIDE = 160  # columns from which the whole table is shown
@@ -43,8 +45,8 @@ def table(found: list[Estimate], wide: bool = True) -> Table:
         if wide or narrow:
             header = f"quiet [{unit}]" if name == "quiet" else name
             result.add_column(header, justify="left" if left else "right", no_wrap=True)
-    for estimate in found:
-        cells = _cells(estimate)
+    for name, estimate in zip(names(found), found, strict=True):
+        cells = [name, *_cells(estimate)]
         chosen = [cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=False) if wide or narrow]
         result.add_row(*chosen, style=None if estimate.valid else "red")
     return result
@@ -59,13 +61,14 @@ _COLUMNS = (
 
 
 def _cells(e: Estimate) -> list[str]:
+    """What stands behind the name."""
     if e.quiet is None or not e.valid:
-        return [e.contract.key, "invalid" if e.tests or e.set_aside else "not run", *[""] * (len(_COLUMNS) - 2)]
+        absent = "none" if e.method == "reported" else "not run"
+        return ["invalid" if e.tests or e.set_aside else absent, *[""] * (len(_COLUMNS) - 2)]
     return [
-        e.contract.key,
         with_interval(e.quiet),
         nanoseconds(e),
-        "" if e.typical is None else digits.rounded(e.typical.value, e.typical.interval.half_width),
+        "" if e.typical is None else latency(e.typical),
         fixed_cost(e),
         "" if e.cold is None else f"{e.cold:.0f}",
         f"{100 * e.quiet.spread:.2f} %" if e.quiet.runs > 1 else "one run",
@@ -75,9 +78,15 @@ def _cells(e: Estimate) -> list[str]:
     ]
 
 
-def with_interval(level: LevelsEstimate) -> str:
-    """A latency with its half-width and no more digits than that supports."""
-    return digits.with_interval(level.value, level.interval.half_width)
+def with_interval(level: LevelsEstimate | Regime) -> str:
+    """A latency with its half-width and no more digits than that supports; alone where nothing bounds it."""
+    half_width = level.interval.half_width
+    return digits.with_interval(level.value, half_width) if math.isfinite(half_width) else digits.plain(level.value)
+
+
+def latency(level: LevelsEstimate | Regime) -> str:
+    """A latency without its half-width, and with no more digits than that supports."""
+    return with_interval(level).partition(" ± ")[0]
 
 
 def nanoseconds(e: Estimate) -> str:
@@ -85,7 +94,7 @@ def nanoseconds(e: Estimate) -> str:
     if e.quiet is None or e.ns is None or e.clock.unit == "ns":
         return ""
     half_ns = to_ns(e.quiet.interval.half_width, e.clock.unit, e.clock.hz) or math.inf
-    return digits.rounded(e.ns, half_ns)
+    return digits.rounded(e.ns, half_ns) if math.isfinite(half_ns) else digits.plain(e.ns)
 
 
 def fixed_cost(e: Estimate) -> str:
@@ -99,7 +108,8 @@ def fixed_cost(e: Estimate) -> str:
 def quantiles(tails: DirectEstimate) -> str:
     """Least, largest, and what lies between with intervals; a quantile that the passes cannot bound is left out."""
     each = (
-        f"p{100 * q.p:g} {digits.rounded(q.value, q.interval.half_width)} ({_ends(q.interval)})" for q in tails.bounded
+        f"p{100 * q.p:g} {digits.rounded(q.value, q.interval.half_width)} ({_ends(q.interval)})"
+        for q in tails.supported
     )
     return ", ".join((f"min {tails.minimum:.0f}", *each, f"max {tails.maximum:.0f}"))
 
@@ -121,7 +131,8 @@ def _title(bundle: Bundle, found: list[Estimate]) -> str:
     policy = found[0].configuration.get("policy", "") if found else ""
     label = f", [bold red]{policy}[/]" if policy == "unprivileged" else ""
     kernel = identity.environment.get("target_kernel", "")
-    return f"[bold]{identity.title or identity.target}[/] {kernel}, {unit}, {_runs(found)}{label}"
+    name = identity.title or (identity.target if identity.target != "unknown" else "unknown machine")
+    return ", ".join([" ".join(filter(None, (f"[bold]{name}[/]", kernel))), unit, _runs(found) + label])
 
 
 def _runs(found: list[Estimate]) -> str:
@@ -132,10 +143,12 @@ def _runs(found: list[Estimate]) -> str:
 def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     """What the table's words mean here, and everything that went wrong."""
     notes = ["quiet: lowest sustained regime; intervals at 95 %, " + _scope(found) + "; typical: all tests that count."]
+    if any(e.valid and e.quiet and not math.isfinite(e.quiet.interval.half_width) for e in found):
+        notes.append("a latency without ± is one figure whose spread is not known.")
     wrong = [e for e in found if not e.valid]
     if wrong:
         notes.append(f"{len(wrong)} of {len(found)} circles have no valid latency and enter no comparison:")
-        notes += [f"  {e.contract.key}: {e.reason}" for e in wrong]
+        notes += [f"  {name}: {e.reason}" for name, e in zip(names(found), found, strict=True) if not e.valid]
     gaps = [e.contract.key for e in found if _disagree(e)]
     if gaps:
         circles = f"{len(gaps)} circle{'s' if len(gaps) > 1 else ''}"
@@ -199,7 +212,7 @@ def row_json(e: Estimate) -> dict[str, Any]:
         "valid": e.valid,
         "reason": e.reason,
         "unproven": list(e.unproven),
-        "quantiles": e.tails and {str(q.p): q.value for q in e.tails.bounded},
+        "quantiles": e.tails and {str(q.p): q.value for q in e.tails.supported},
     }
 
 

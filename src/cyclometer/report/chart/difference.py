@@ -28,10 +28,10 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     changes = [statistics.change(b, a) for b, a in zip(before.T, after.T, strict=True)]
     middle = 100 * np.array([c.fraction for c in changes])
     ends = 100 * np.array([[c.interval.low, c.interval.high] for c in changes])
-    f = plot.frame((0, 100), _range(middle, ends), "quantile [%]", "change", percent_y=True)
+    known = np.isfinite(ends).all()
+    f = plot.frame((0, 100), _range(middle, ends if known else middle), "quantile [%]", "change", percent_y=True)
     f.line_at(0.0, cls="zero")
     x = f.x.many(100 * _SHARES)
-    known = np.isfinite(ends).all()
     parts = [plot.band(x, f.y.many(ends[:, 0]), f.y.many(ends[:, 1]))] if known else []
     f.draw(plot.series(1, *parts, plot.curve(x, f.y.many(middle))))
     sentence = (

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.estimate import digits
+from cyclometer.report import table
 from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, Tests
 from cyclometer.report.markup import Markup, short, tag
@@ -31,7 +31,7 @@ def draw(circles: Sequence[Circle], which: int = 0) -> plot.Chart | None:
     f.draw(plot.series(which, *_cells(f, tests, tests.good)))
     f.draw(tag("g", *_cells(f, tests, ~tests.good, levels=1), cls="aside", transform=plot.GRAINS))
     if e.quiet is not None:
-        f.line_at(e.quiet.value, f"quiet {digits.rounded(e.quiet.value, e.quiet.interval.half_width)}")
+        f.line_at(e.quiet.value, f"quiet {table.latency(e.quiet)}")
     title = f"Samples over time{f', {circle.label}' if len(circles) > 1 else ''}"
     return plot.Chart(title, _sentence(circle), f.body())
 

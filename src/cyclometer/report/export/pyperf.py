@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from cyclometer.errors import UsageError
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report.export.request import Request
 from cyclometer.units import NS_PER_S, to_ns
@@ -14,9 +15,14 @@ from cyclometer.units import NS_PER_S, to_ns
 def export(request: Request) -> str:
     """A pyperf suite: a run with one value a run of ours, so that its t-test has the right degrees of freedom.
 
-    Values are seconds; on a clock that is no time, such as instructions, they are pyperf's unit `integer`.
+    Values are seconds; on a clock that is no time, such as instructions, they are pyperf's unit `integer`. Raises
+    UsageError for a value that is not positive: pyperf refuses the whole file for one.
     """
-    benchmarks = [_benchmark(name, e) for name, e, _ in request.latencies()]
+    found = list(request.latencies())
+    refused = [name for name, e, _ in found if min(r.quiet.value for r in e.runs) <= 0]
+    if refused:
+        raise UsageError(f"pyperf's format holds positive values only, not {', '.join(refused)}; choose with --circle")
+    benchmarks = [_benchmark(name, e) for name, e, _ in found]
     return json.dumps({"benchmarks": benchmarks, "version": "1.0"}, indent=1) + "\n"
 
 

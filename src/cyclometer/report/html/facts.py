@@ -107,7 +107,7 @@ def bundles(subject: Subject) -> Markup:
     for index, (bundle, label) in enumerate(zip(subject.bundles, subject.labels, strict=True)):
         identity = bundle.identity
         about = (identity.title, identity.target, _kernel(identity.environment), identity.tool, identity.created)
-        line = tag("span", " · ".join(str(part) for part in about if part))
+        line = tag("span", " · ".join(str(part) for part in about if part not in ("", "unknown")))
         swatch = tag("span", "■ ", cls=f"s{index}", aria_hidden="true")
         name = tag("b", swatch, f"{label} ") if len(subject.bundles) > 1 else None
         digest = tag("code", bundle.digest[:12], title=bundle.digest)

@@ -200,7 +200,7 @@ def _change_row(entry: Entry, scale: Scale | None) -> Markup:
     cells = [_latency(entry.circles[0])]
     for after, finding in zip(entry.circles[1:], entry.findings, strict=True):
         if scale is None:
-            cells.append(_change_cell(finding, named=True))
+            cells.append(_outcome_cell(finding, after))
         else:
             cells += [_latency(after), _change_cell(finding), _drawing(finding, scale)]
     return _row(entry, *cells, tag("td", badge(entry.verdict), data_v=str(VERDICTS.index(entry.verdict))))
@@ -208,18 +208,28 @@ def _change_row(entry: Entry, scale: Scale | None) -> Markup:
 
 def _latency(circle: Circle | None) -> Markup:
     e = circle.estimate if circle else None
+    quiet = e.quiet if e and e.valid else None
+    return _number(_figure(circle), quiet.value if quiet else None, "wide")
+
+
+def _figure(circle: Circle | None) -> str:
+    """The latency with its unit, or the word for why there is none."""
+    e = circle.estimate if circle else None
     if e is None or e.quiet is None or not e.valid:
-        return _number("none" if e is None else "invalid", None, "wide")
-    return _number(f"{table.with_interval(e.quiet)} {e.clock.unit}", e.quiet.value, "wide")
+        return "none" if e is None else "invalid"
+    return f"{table.with_interval(e.quiet)} {e.clock.unit}"
 
 
-def _change_cell(finding: Finding | None, named: bool = False) -> Markup:
-    """The change; where it is `named` the verdict colours it, and stands for it where there is none."""
+def _change_cell(finding: Finding | None) -> Markup:
+    return _number("", None) if finding is None else _number(comparison.change(finding), finding.change)
+
+
+def _outcome_cell(finding: Finding | None, after: Circle | None) -> Markup:
+    """Coloured by the verdict: the change, or what an added circle takes, or the verdict itself."""
     if finding is None:
-        return _number("", None)
-    known = finding.change is not None
-    words = comparison.change(finding) if known else finding.verdict if named else ""
-    return _number(words, finding.change, _css(finding.verdict) if named else "")
+        return _number("none", None)
+    words = comparison.change(finding) or (_figure(after) if finding.verdict == "added" else finding.verdict)
+    return _number(words, finding.change, _css(finding.verdict))
 
 
 def _drawing(finding: Finding | None, scale: Scale) -> Markup:

@@ -163,9 +163,8 @@ def _contract(entry: Entry) -> Markup:
 def _runs(circles: Sequence[Circle]) -> Markup | None:
     """Every run's own estimates."""
     rows = [
-        (c.label, str(r.run), digits.with_interval(r.quiet.value, r.quiet.interval.half_width),
-         digits.percent(r.quiet.share, 0.005), digits.rounded(r.typical.value, r.typical.interval.half_width),
-         str(r.typical.tests))
+        (c.label, str(r.run), table.with_interval(r.quiet), digits.percent(r.quiet.share, 0.005),
+         table.latency(r.typical), str(r.typical.tests))
         for c in circles for r in c.estimate.runs
     ]  # fmt: skip
     return _folded(f"Runs ({len(rows)})", ("side", "run", "quiet", "share of tests", "typical", "tests"), rows)

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from cyclometer.bundle.model import Bundle, Row
 from cyclometer.compare import verdicts
-from cyclometer.compare.pairing import Side, side
+from cyclometer.compare.pairing import VERSIONS, Side, likeness, side
 from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding
 from cyclometer.estimate.rows import Estimate
 from cyclometer.lint import Finding as Remark
@@ -118,23 +119,25 @@ def _aligned(first: Side, comparisons: Sequence[Comparison], drawn: Sequence[dic
         findings = tuple(found.get(id(one.estimate)) for found in answers)
         after = (_after(f, where) for f, where in zip(findings, drawn[1:], strict=True))
         raw.append(((drawn[0][id(one.estimate)], *after), findings))
-    for place, comparison in enumerate(comparisons):
-        added = [f for f in comparison.findings if f.pair.before is None]
-        raw += [_alone(f, place, drawn[place + 1], len(drawn)) for f in added]
-    return raw
+    return raw + _added(comparisons, drawn)
 
 
 def _after(finding: Finding | None, where: dict[int, Circle]) -> Circle | None:
     return None if finding is None or finding.pair.after is None else where[id(finding.pair.after.estimate)]
 
 
-def _alone(finding: Finding, place: int, where: dict[int, Circle], bundles: int) -> _Raw:
-    """A circle that the bundle after `place` adds."""
-    circles: list[Circle | None] = [None] * bundles
-    circles[place + 1] = _after(finding, where)
-    findings: list[Finding | None] = [None] * (bundles - 1)
-    findings[place] = finding
-    return tuple(circles), tuple(findings)
+def _added(comparisons: Sequence[Comparison], drawn: Sequence[dict[int, Circle]]) -> list[_Raw]:
+    """What later bundles add; several that add a like circle share its entry."""
+    found: dict[Hashable, dict[int, Finding]] = {}
+    for place, comparison in enumerate(comparisons):
+        seen = Counter[Hashable]()
+        for f in comparison.findings:
+            if f.pair.before is None and f.pair.after is not None:
+                name = likeness(f.pair.after, frozenset(VERSIONS))
+                found.setdefault((name, seen[name]), {})[place] = f
+                seen[name] += 1
+    findings = [tuple(map(by_place.get, range(len(comparisons)))) for by_place in found.values()]
+    return [((None, *map(_after, each, drawn[1:])), each) for each in findings]
 
 
 def _effect(entry: Entry) -> tuple[int, float]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,13 @@ def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
         file.truncate(kernel_image.IMAGE_BYTES + 1)
     with pytest.raises(BadFile, match="larger than 256 MiB"):
         kernel_image.find(str(tmp_path / "big"))
+
+
+def test_what_is_no_regular_file_is_neither_waited_for_nor_read_without_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "pipe"), "/dev/zero", str(tmp_path)):
+        with pytest.raises(UsageError, match="no regular file"):
+            kernel_image.find(name)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
+import stat
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,6 +91,8 @@ def options(text: str) -> dict[str, str]:
 
 def _kernel(image: Path, name: str, config: Path | None, symbols: Path | None) -> Kernel:
     try:
+        if not stat.S_ISREG(image.stat().st_mode):  # a pipe would be waited for, a device read without end
+            raise UsageError(f"{image} is no regular file; name a bzImage or an Image")
         if image.stat().st_size > IMAGE_BYTES:
             raise BadFile(f"{image} is larger than {IMAGE_BYTES >> 20} MiB; name a bzImage or an Image")
         data = image.read_bytes()

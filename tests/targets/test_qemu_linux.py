@@ -108,6 +108,10 @@ def test_tests_are_small_beside_a_tick_and_alike_for_kernels_that_differ_a_littl
         ("sys.exit()", "no console on ttyS0"),
         ("print('hello'); sys.exit()", "ended by itself; its console ends: 'hello'"),
         ("import time; time.sleep(60)", "was silent after 1 s"),
+        (
+            "print(f'qemu-system-x86_64: warning: no pcid\\n' * 9 + 'Kernel panic - not syncing: oops'); sys.exit()",
+            "panicked: 'oops'",
+        ),
         ("print('cyclometer-linux: no such clock'); sys.exit()", "which gave up: 'no such clock'"),
     ],
 )

@@ -41,7 +41,7 @@ _TURNS_MAX = 128
 _UNDISTURBED = 400_000  # instructions of a test that most likely meets nothing that the kernel does by the clock
 _SETTINGS = ("kernel", "append", "cpu_model")
 _USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency_cyc", "memory_jitter")
-_TAIL_BYTES = 300
+_HEAD_BYTES, _TAIL_BYTES = 8192, 300  # of a console, to look for a reason in
 _cores = threading.BoundedSemaphore(build.cores())  # several kernels measured at once share them
 
 
@@ -214,9 +214,10 @@ def _program(machine: Machine) -> Path:
 
 def _failure(guest: Guest, ended: Ended) -> UsageError | MeasurementFailed:
     """Why a kernel never ran the harness; its console is kept for whoever wants to see."""
-    first = ended.console[: 4 * _TAIL_BYTES].decode(errors="replace").strip()
-    if first.startswith(guest.kernel.machine.emulator):  # the emulator itself refused
-        return UsageError(f"{first.splitlines()[0]}; correct --cpu-model, or the image")
+    lines = ended.console[:_HEAD_BYTES].decode(errors="replace").splitlines()
+    own = [line for line in lines if not line.startswith(f"{guest.kernel.machine.emulator}: warning:")]
+    if own and own[0].startswith(f"{guest.kernel.machine.emulator}: "):  # the emulator itself refused
+        return UsageError(f"{own[0]}; correct --cpu-model, or the image")
     kept = build.cache() / "failed-boots" / f"{guest.kernel.sha256[:16]}.console"
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(ended.console)

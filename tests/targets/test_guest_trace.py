@@ -43,17 +43,6 @@ def test_an_interrupt_marks_the_step_it_led_to_and_a_fault_the_step_it_undid() -
     assert [s.count for s in steps] == [1, 1, 0, 1]
 
 
-def test_symbols_are_functions_only_and_a_remark_is_none() -> None:
-    lines = [f"{0xFFFFFFFF81000000 + 16 * i:016x} {'tTdB'[i % 4]} f{i}\r\n" for i in range(4000)]
-    found = guest_trace._symbols("".join(lines).encode())
-    assert found is not None
-    assert len(found.names) == 2000
-    assert found.at(0xFFFFFFFF81000000) == ("f0", True)
-    assert found.at(0xFFFFFFFF8100001F) == ("f1", False)
-    assert found.at(0x1000)[0] == "[no symbol, 0x1000]"
-    assert guest_trace._symbols(b"ffffffffffffffff B The real System.map is in the linux-image-dbg package\n") is None
-
-
 @pytest.mark.skipif(not shutil.which("objdump"), reason="binutils are not installed")
 def test_instructions_are_read_from_memory_and_named() -> None:
     base = 0xFFFFFFFF81000000

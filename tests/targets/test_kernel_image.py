@@ -71,6 +71,35 @@ def test_the_configuration_beside_an_image_is_its_own(tmp_path: Path, kernel: st
     assert found.facts()["config"] == found.config
 
 
+@pytest.mark.parametrize(
+    ("kernel", "symbols"),
+    [("vmlinuz-6.1", "System.map-6.1"), ("tree/arch/x86/boot/bzImage", "tree/vmlinux")],
+)
+def test_symbols_beside_an_image_are_its_own_unless_others_are_given_or_they_are_a_remark(
+    tmp_path: Path, kernel: str, symbols: str
+) -> None:
+    image_path, beside = tmp_path / kernel, tmp_path / symbols
+    image_path.parent.mkdir(parents=True, exist_ok=True)
+    image_path.write_bytes(image("x86_64"))
+    beside.write_bytes(b"ffffffffffffffff B The real System.map is elsewhere\n")
+    assert kernel_image.find(str(image_path)).symbols is None
+    beside.write_bytes(bytes(5000))
+    assert kernel_image.find(str(image_path)).symbols == beside.resolve()
+    (beside.parent / "given").touch()
+    assert kernel_image.find(str(image_path), beside.parent / "given").symbols == beside.parent / "given"
+    with pytest.raises(UsageError, match="is no file; name the kernel"):
+        kernel_image.find(str(image_path), tmp_path / "missing")
+
+
+def test_a_tree_that_an_image_only_lies_in_says_nothing_of_it(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/bzImage-6.1").write_bytes(image("x86_64"))
+    (tmp_path / ".config").write_text("CONFIG_HZ=250\n")
+    (tmp_path / "vmlinux").write_bytes(bytes(5000))
+    found = kernel_image.find(str(tmp_path / "images/bzImage-6.1"))
+    assert (found.config, found.symbols) == ({}, None)
+
+
 def test_a_configuration_that_is_a_bomb_is_refused(tmp_path: Path) -> None:
     (tmp_path / "vmlinuz-1").write_bytes(image("x86_64"))
     (tmp_path / "config-1").write_bytes(gzip.compress(bytes(8 << 20)))

@@ -159,6 +159,8 @@ def test_a_measurement_that_is_stopped_keeps_what_it_has(kernel: str) -> None:
 def test_settings_of_a_matrix_are_those_of_the_options(kernel: str) -> None:
     bundle = measure("", config={"kernel": kernel, "cpu-model": "max"})
     assert bundle.identity.rows[0].configuration["cpu_model"] == "max"
+    with pytest.raises(UsageError, match="nowhere is no file; name the kernel"):
+        measure(kernel, symbols="nowhere")
     with pytest.raises(UsageError, match="no setting colour"):
         measure(kernel, config={"colour": "red"})
     with pytest.raises(UsageError, match="--kernel PATH or --kernel debian:PACKAGE"):

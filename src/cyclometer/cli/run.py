@@ -62,9 +62,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours.")
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
-@click.option("--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).")
-@click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux).")
-@click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]")
+@common.kernel_options
 @click.option(
     "--memory-latency",
     "memory_latency_cyc",
@@ -83,7 +81,7 @@ def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
     image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
-    memory_latency_cyc: int | None, memory_jitter: int | None,
+    symbols: str | None, memory_latency_cyc: int | None, memory_jitter: int | None,
     matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
@@ -100,7 +98,7 @@ def command(
         only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
         flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
-        append=append, cpu_model=cpu_model, memory_latency_cyc=memory_latency_cyc,
+        append=append, cpu_model=cpu_model, symbols=symbols, memory_latency_cyc=memory_latency_cyc,
         memory_jitter=memory_jitter,
     )  # fmt: skip
     wanted = _product(request, matrix, output or _default_path(target))

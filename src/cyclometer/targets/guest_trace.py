@@ -9,11 +9,11 @@ them is taken, for a timer may expire while the machine stands at a hint.
 from __future__ import annotations
 
 import bisect
+import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
@@ -25,36 +25,22 @@ from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import X86_64
 from cyclometer.record.schema import Failed, Flow, Group, Hello, Overhead, Pass, Record, Skipped
 from cyclometer.record.trace import TRAPPED, USER, Steps
-from cyclometer.targets import build, qemu_trace
+from cyclometer.targets import build, kernel_symbols, qemu_trace
 from cyclometer.targets.common import Traced
 from cyclometer.targets.console import read_console
 from cyclometer.targets.disassembly import Place, Places, disassemble, program
 from cyclometer.targets.guest import Guest
 from cyclometer.targets.harness import Visit
+from cyclometer.targets.kernel_symbols import Symbols
 
 _COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
 _STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
 _TURNS_MAX = 8
-_SYMBOL = re.compile(rb"^([0-9a-f]{8,16}) [tTwW] ([\w.$]+)\r?$", re.MULTILINE)
-_SYMBOLS_MIN = 1000  # a distribution's System.map is a remark of one line
 _GAP = 64
 _TARGET = re.compile(r"^((?:call|jmp|j\w+|loop\w*)\s+)0x([0-9a-f]+)$")
 _LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(.*)$", re.MULTILINE)
 _SYSCALL = 0x050F
-
-
-@dataclass(frozen=True)
-class Symbols:
-    """Functions by address, in ascending order."""
-
-    addresses: Sequence[int]
-    names: Sequence[str]
-
-    def at(self, pc: int) -> tuple[str, bool]:
-        """The function that holds an address, and whether it begins there."""
-        found = bisect.bisect_right(self.addresses, pc) - 1
-        return (self.names[found], self.addresses[found] == pc) if found >= 0 else (f"[no symbol, {pc:#x}]", False)
 
 
 def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
@@ -83,27 +69,24 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
 def _ask(guest: Guest, keys: tuple[str, ...], bound_s: float) -> tuple[dict[str, float], Symbols, list[Record]]:
     """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what cannot run."""
     kept = build.cache() / "symbols" / f"{guest.kernel.sha256}.map"
-    known = _symbols((guest.kernel.symbols or kept).read_bytes()) if (guest.kernel.symbols or kept).exists() else None
+    listed = guest.kernel.symbols or (kept if kept.exists() else None)
+    known = kernel_symbols.load(listed) if listed else None
     options = [] if known else ["--symbols"]
     with guest.boot(0, [Visit(0, key, "proof", _COST_FLOW) for key in keys], options) as command:
         ended = read_console(command, bound_s)
     records = Decoder().feed(ended.console)
     if known is None:
-        known = _symbols(ended.console)
+        known = kernel_symbols.read(ended.console)
         if known is None:
-            raise MeasurementFailed(f"{guest.kernel.name} {ended.why} without a list of its symbols; run it untraced")
+            raise MeasurementFailed(
+                f"{guest.kernel.name} {ended.why} without a list of its symbols; give its System.map by --symbols"
+            )
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(b"".join(match[0] + b"\n" for match in _SYMBOL.finditer(ended.console)))
+        draft = kept.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(known.text())
+        draft.replace(kept)  # whole or not at all, for others read it
     costs = {r.circle: min(r.values) / r.turns for r in records if isinstance(r, Group)}
     return costs, known, [r for r in records if isinstance(r, Failed | Skipped)]
-
-
-def _symbols(text: bytes) -> Symbols | None:
-    """Functions out of lines as /proc/kallsyms and System.map have them; None where they are not there."""
-    found = sorted((int(address, 16), name.decode()) for address, name in _SYMBOL.findall(text))
-    if len(found) < _SYMBOLS_MIN:
-        return None
-    return Symbols([address for address, _ in found], [name for _, name in found])
 
 
 def _visit(key: str, method: str, cost: float) -> Visit:

@@ -39,7 +39,7 @@ _PROOF_FLOW = Flow(initial=4, delta=0, groups=1, tests=3)
 _GROUPS, _TESTS, _PASSES = 3, 40, 60
 _TURNS_MAX = 128
 _UNDISTURBED = 400_000  # instructions of a test that most likely meets nothing that the kernel does by the clock
-_SETTINGS = ("kernel", "append", "cpu_model")
+_SETTINGS = ("kernel", "append", "cpu_model", "symbols")
 _USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency_cyc", "memory_jitter")
 _HEAD_BYTES, _TAIL_BYTES = 8192, 300  # of a console, to look for a reason in
 _cores = threading.BoundedSemaphore(build.cores())  # several kernels measured at once share them
@@ -188,7 +188,7 @@ def _with_config(request: Request) -> Request:
 def _guest(request: Request) -> Guest:
     if not request.kernel:
         raise UsageError("target qemu-linux needs a kernel; name one with --kernel PATH or --kernel debian:PACKAGE")
-    kernel = kernel_image.find(request.kernel)
+    kernel = kernel_image.find(request.kernel, Path(request.symbols) if request.symbols else None)
     if lacks := _missing(kernel.machine):
         raise NotComparable(lacks)
     cpu_model = request.cpu_model or kernel.machine.cpu

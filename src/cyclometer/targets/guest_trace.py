@@ -8,7 +8,6 @@ them is taken, for a timer may expire while the machine stands at a hint.
 
 from __future__ import annotations
 
-import bisect
 import os
 import re
 import subprocess
@@ -37,7 +36,7 @@ _COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
 _STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
 _TURNS_MAX = 8
-_GAP = 64
+_SLOT_BYTES = 2 * qemu_trace.LONGEST_BYTES + 2  # an instruction that begins in what was read ends before the next
 _TARGET = re.compile(r"^((?:call|jmp|j\w+|loop\w*)\s+)0x([0-9a-f]+)$")
 _LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(.*)$", re.MULTILINE)
 _SYSCALL = 0x050F
@@ -148,23 +147,21 @@ def _with_one(record: Record, places: Mapping[int, int]) -> Record:
 
 
 def _kernel_places(code: Mapping[int, bytes], symbols: Symbols) -> dict[int, Place]:
-    """What stands at the kernel's instructions: all stretches as one file, fenced by instructions of one byte."""
-    stretches = sorted(code.items())
-    offsets = [0, *accumulate(len(data) + _GAP for _, data in stretches)]
+    """What stands at the kernel's instructions, each read at the start of a slot of its own in one file."""
+    pcs = list(code)
     with tempfile.NamedTemporaryFile() as file:
-        file.write(b"".join(data + b"\x90" * _GAP for _, data in stretches))
+        file.write(b"".join(code[pc].ljust(_SLOT_BYTES, b"\x90") for pc in pcs))
         file.flush()
         command = [program(X86_64), "-D", "-w", "-b", "binary", "-m", "i386:x86-64", file.name]
         text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     found = {}
-    for offset_text, insn, words in _LINE.findall(text):
-        offset = int(offset_text, 16)
-        start, data = stretches[bisect.bisect_right(offsets, offset) - 1]
-        shift = start - offsets[bisect.bisect_right(offsets, offset) - 1]
-        if offset + shift < start + len(data):
-            name, starts = symbols.at(offset + shift)
+    for offset, insn, words in _LINE.findall(text):
+        slot, within = divmod(int(offset, 16), _SLOT_BYTES)
+        if within == 0:
+            pc = pcs[slot]
+            name, starts = symbols.at(pc)
             encoding = int.from_bytes(bytes.fromhex(insn)[:4], "little")
-            found[offset + shift] = Place(name, _text(words, shift, symbols), "", 0, starts, encoding)
+            found[pc] = Place(name, _text(words, pc - slot * _SLOT_BYTES, symbols), "", 0, starts, encoding)
     return found
 
 

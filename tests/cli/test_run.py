@@ -7,8 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from cyclometer.cli import cli
+from cyclometer.cli.run import _product
 from cyclometer.errors import BadFile
 from cyclometer.targets import registry
+from cyclometer.targets.common import Request
 
 
 @pytest.mark.parametrize("matrix", [(), ("--matrix", "mcs=off,on")])
@@ -21,3 +23,11 @@ def test_an_existing_bundle_is_refused_before_anything_is_measured(
     with pytest.raises(BadFile, match="exists already"):
         CliRunner().invoke(cli, ["run", *matrix, "-o", str(tmp_path / "bundle")], catch_exceptions=False)
     assert list(taken.iterdir()) == []
+
+
+def test_no_combination_of_a_matrix_takes_anothers_folder(tmp_path: Path) -> None:
+    ends = "x" * 200
+    words = f"kernel=/one/{ends},/two/{ends},a-5,a,a"
+    found = _product(Request(), (words,), tmp_path)
+    assert [request.config["kernel"] for request, _ in found] == words.removeprefix("kernel=").split(",")
+    assert len({path for _, path in found}) == len(found) == 5

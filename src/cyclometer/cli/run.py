@@ -121,13 +121,15 @@ def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tupl
         raise UsageError("--matrix takes option=value,value; write it as --matrix mcs=off,on")
     if not axes:
         return [(request, path)]
-    found = []
+    found: dict[Path, Request] = {}
     for values in itertools.product(*(values.split(",") for _, _, values in axes)):
         config = {name: value for (name, _, _), value in zip(axes, values, strict=True)}
         words = "_".join(f"{name}-{value}" for name, value in config.items())
-        folder = _UNSAFE.sub("_", words)[-_NAME_MAX:]
-        found.append((replace(request, config={**request.config, **config}), path / folder))
-    return found
+        folder = path / _UNSAFE.sub("_", words)[-_NAME_MAX:]
+        while folder in found:  # two that end alike, or one that was asked for twice
+            folder = folder.with_name(f"{folder.name}-{len(found) + 1}")
+        found[folder] = replace(request, config={**request.config, **config})
+    return [(one, folder) for folder, one in found.items()]
 
 
 def _finish(

@@ -140,16 +140,18 @@ def _finish(
     if isinstance(measured, CyclometerError):
         click.echo(f"cyclometer: {path.name}: {measured}", err=True)
         return measured.exit_code
-    stored = _store(measured, path, _traces(target, request, measured) if trace else {})
+    traces, untraced = _traces(target, request, measured) if trace else ({}, [])
+    stored = _store(measured, path, traces)
     if kbench:
         _print_kbench(stored)
     else:
         _print(stored, as_json)
     click.echo(f"stored in {stored.path}", err=True)
+    for reason in dict.fromkeys(untraced):  # a steady and a cold turn fail alike
+        click.echo(f"cyclometer: not traced: {reason}", err=True)
     if measured.interrupted:
         click.echo("cyclometer: interrupted; the bundle holds what was measured until then", err=True)
-        return FAILED
-    return PASS
+    return FAILED if measured.interrupted or untraced else PASS
 
 
 def _measure_all(
@@ -200,14 +202,18 @@ def _attempts_at_once(one: Any, requests: Sequence[Request], progress: Progress)
         return [future.result() for future in started]
 
 
-def _traces(target: str, request: Request, measured: Measured) -> dict[str, bytes]:
-    """Kept traces of all circles that were measured."""
+def _traces(target: str, request: Request, measured: Measured) -> tuple[dict[str, bytes], list[str]]:
+    """Kept traces of the circles that were measured, and why there are not more: no reason to lose the measurement."""
     from cyclometer.explain import sources
     from cyclometer.targets import registry
 
     keys = list(dict.fromkeys(row.contract.key for row in measured.bundle.identity.rows))
     click.echo(f"tracing a turn of {len(keys)} circles", err=True)
-    return sources.files(sources.trace(registry.target(target), request, keys))
+    untraced: list[str] = []
+    try:
+        return sources.files(sources.trace(registry.target(target), request, keys, untraced=untraced)), untraced
+    except CyclometerError as error:
+        return {}, [str(error)]
 
 
 def _store(measured: Measured, path: Path, traces: dict[str, bytes]) -> Bundle:

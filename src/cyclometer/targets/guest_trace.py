@@ -8,6 +8,7 @@ them is taken, for a timer may expire while the machine stands at a hint.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -35,6 +36,8 @@ from cyclometer.targets.kernel_symbols import Symbols
 _COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
 _STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
+_TURN_STEPS_MAX = _STEPS_MAX // 2  # tests of two sizes are traced
+_TOO_LONG = f"a turn of {{:.0f}} instructions is too long to be written down; {_TURN_STEPS_MAX} are the most"
 _TURNS_MAX = 8
 _SLOT_BYTES = 2 * qemu_trace.LONGEST_BYTES + 2  # an instruction that begins in what was read ends before the next
 _TARGET = re.compile(r"^((?:call|jmp|j\w+|loop\w*)\s+)0x([0-9a-f]+)$")
@@ -50,7 +53,8 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     if guest.kernel.machine.name != "x86_64":
         raise NotComparable(f"{guest.kernel.machine.name} guests cannot be traced yet; trace an x86-64 kernel")
     costs, symbols, failed = _ask(guest, tuple(methods), bound_s)
-    visits = [_visit(key, methods[key], costs[key]) for key in methods if key in costs]
+    long = [Failed(0, key, _TOO_LONG.format(cost)) for key, cost in costs.items() if cost > _TURN_STEPS_MAX]
+    visits = _visits(methods, costs)
     places = Places({}, disassemble(guest.program, program(X86_64), build.sources()))
     wanted = _candidates(visits)
     with guest.boot(1, visits) as command:
@@ -61,7 +65,7 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     chosen = _quietest(records, wanted)
     kernel = _kernel_places(traced.code, symbols)
     windows = {wanted[number]: _told(traced.windows[number], kernel) for number in chosen}
-    return Traced([*_only(records, chosen), *failed], windows, Places(kernel, places.user))
+    return Traced([*_only(records, chosen), *failed, *long], windows, Places(kernel, places.user))
 
 
 @cache
@@ -86,6 +90,11 @@ def _ask(guest: Guest, keys: tuple[str, ...], bound_s: float) -> tuple[dict[str,
         draft.replace(kept)  # whole or not at all, for others read it
     costs = {r.circle: min(r.values) / r.turns for r in records if isinstance(r, Group)}
     return costs, known, [r for r in records if isinstance(r, Failed | Skipped)]
+
+
+def _visits(methods: Mapping[str, str], costs: Mapping[str, float]) -> list[Visit]:
+    """Of the circles that ran, and whose turns can be written down."""
+    return [_visit(key, methods[key], costs[key]) for key in methods if costs.get(key, math.inf) <= _TURN_STEPS_MAX]
 
 
 def _visit(key: str, method: str, cost: float) -> Visit:

@@ -153,6 +153,12 @@ def test_a_side_is_a_target_with_its_configuration(
     assert [dict(request.config) for request in asked if request.method is None] == configs
 
 
+def test_what_a_guest_boots_is_said_by_options_as_for_run(asked: list[Request]) -> None:
+    run(KEY, "--kernel", "a,b", "--append", "mitigations=auto,nosmt", "--cpu-model", "max", "--symbols", "vmlinux")
+    wanted = {"kernel": "a,b", "append": "mitigations=auto,nosmt", "cpu_model": "max", "symbols": "vmlinux"}
+    assert [dict(request.config) for request in asked] == [wanted, wanted]
+
+
 def test_the_memory_of_a_board_is_part_of_a_side(asked: list[Request]) -> None:
     run("emulator:memory_latency=20,memory_jitter=7,mcs=on", KEY)
     assert {(r.memory_latency_cyc, r.memory_jitter, str(r.config)) for r in asked} == {(20, 7, "{'mcs': 'on'}")}

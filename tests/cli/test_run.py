@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from cyclometer.bundle import store
 from cyclometer.cli import cli, run
-from cyclometer.errors import BadFile, NothingMeasured
+from cyclometer.errors import BadFile, MeasurementFailed, NothingMeasured
 from cyclometer.targets import registry
+from cyclometer.targets.common import Measured, Request
+from tests.report import sample_bundles
 
 
 @pytest.mark.parametrize("matrix", [(), ("--matrix", "mcs=off,on")])
@@ -62,3 +66,24 @@ def test_no_progress_is_on_display_while_results_are_printed(
         cli.main(["run", "--matrix", "mcs=off,on", "-o", str(tmp_path / "x")], standalone_mode=False)
     told = "there is nothing here"
     assert log == (["shown", "gone", told, told] if concurrent else ["shown", "gone", told] * 2)
+
+
+def test_no_combination_of_a_matrix_takes_anothers_folder(tmp_path: Path) -> None:
+    ends = "x" * 200
+    words = f"kernel=/one/{ends},/two/{ends},a-5,a,a"
+    found = run._product(Request(), (words,), tmp_path)
+    assert [request.config["kernel"] for request, _ in found] == words.removeprefix("kernel=").split(",")
+    assert len({path for _, path in found}) == len(found) == 5
+
+
+def test_a_measurement_outlives_a_trace_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MeasurementFailed("the log is too long")
+
+    monkeypatch.setattr(registry, "target", lambda _: SimpleNamespace(name="made-up", trace=fail))
+    bundle = sample_bundles.typical()
+    code = run._finish(
+        Measured(bundle, {}), Request(), tmp_path / "kept", "made-up", as_json=True, kbench=False, trace=True
+    )
+    assert code == 5
+    assert store.read(tmp_path / "kept").identity.rows == bundle.identity.rows

@@ -144,3 +144,23 @@ def test_a_bundle_keeps_traces_by_key_and_role(tmp_path: Path) -> None:
         sources.kept(tmp_path, f"../{KEY}")
     with pytest.raises(UsageError, match="it has none"):
         sources.kept(tmp_path / "none", KEY)
+
+
+class Tracer:
+    """A target that has a test of one circle."""
+
+    name = "made-up"
+
+    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+        del request, keys
+        one = boot()
+        return replace(one, records=[*one.records, Failed(9, "thing.long", "a turn is too long")])
+
+
+def test_a_circle_without_a_test_costs_others_nothing_where_its_reason_is_taken() -> None:
+    untraced: list[str] = []
+    found = sources.trace(Tracer(), Request(), ["thing.long", KEY], untraced=untraced)
+    assert {key: sorted(roles) for key, roles in found.items()} == {"thing.long": [], KEY: ["cold", "steady"]}
+    assert set(untraced) == {"made-up has no test of thing.long to explain: a turn is too long"}
+    with pytest.raises(MeasurementFailed, match="a turn is too long"):
+        sources.trace(Tracer(), Request(), ["thing.long", KEY])

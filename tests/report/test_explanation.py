@@ -14,6 +14,9 @@ import pytest
 from cyclometer.explain.difference import difference
 from cyclometer.explain.evidence import Evidence
 from cyclometer.explain.explanation import explain
+from cyclometer.explain.parts import Part
+from cyclometer.record.trace import CAUSES
+from cyclometer.report import explanation as terminal
 from cyclometer.report.chart import flame, timeline
 from cyclometer.report.html import explanation as html
 from cyclometer.targets.disassembly import Place, Places
@@ -150,3 +153,15 @@ def test_hostile_names_run_nothing_in_a_browser(tmp_path: Path) -> None:
         assert browser.js("document.querySelectorAll('img').length") == 0
         assert browser.requests == [path.as_uri()]
         assert browser.complaints == []
+
+
+def test_what_a_terminal_does_not_show_is_one_part_and_columns_sum_to_their_turns() -> None:
+    parts = [Part(f"f{i}", (100 - i, 1, *[0] * (len(CAUSES) - 2)), 100 - i) for i in range(20)]
+    colder = [*parts[1:], Part("only_cold", (7, *[0] * (len(CAUSES) - 1)), 7)]
+    shown, there = terminal._shown(parts, colder)
+    assert [part.name for part in shown[-2:]] == ["f15", "4 more (--json lists them)"]
+    assert shown[-1].by_cause == {"issue": 84 + 83 + 82 + 81, "icache": 4}
+    for few, every in ((shown, parts), (there, colder)):
+        assert sum(part.total for part in few) == sum(part.total for part in every)
+        assert sum(part.instructions for part in few) == sum(part.instructions for part in every)
+    assert terminal._shown(parts[:3], colder[:2]) == (parts[:3], colder[:2])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ def test_a_compiler_error_leaves_nothing_behind(tmp_path: Path) -> None:
     source = tmp_path / "bad.c"
     source.write_text("int main(void) { return undeclared; }\n")
     with pytest.raises(MeasurementFailed, match="undeclared"):
-        build.compile_into(tmp_path / "out" / "program", build.compiler(), [], [source])
+        build.compile_into(tmp_path / "out" / "program", build.compiler(), [], [source], tmp_path)
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -34,6 +35,18 @@ def test_the_same_content_is_compiled_once(tmp_path: Path, monkeypatch: pytest.M
     assert build.harness() == first
     assert first.stat().st_mtime_ns == made
     assert build.harness(["-DOTHER"]) != first
+
+
+def test_where_the_sources_lie_is_no_part_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+    for place in ("here", "there"):
+        for folder in ("core", "linux"):
+            shutil.copytree(build.sources() / folder, tmp_path / place / folder)
+        monkeypatch.setattr(build, "sources", lambda place=place: tmp_path / place)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / place / "cache"))
+        built.append(build.harness().read_bytes())
+    assert built[0] == built[1]
+    assert bytes(tmp_path) not in built[0]
 
 
 def test_two_processes_take_turns_in_a_folder(tmp_path: Path) -> None:

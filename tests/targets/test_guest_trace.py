@@ -13,6 +13,7 @@ from cyclometer.record.trace import INTERRUPTED, STEP, TRAPPED
 from cyclometer.targets import guest_trace, qemu_trace
 from cyclometer.targets.disassembly import Place
 from cyclometer.targets.harness import Visit
+from cyclometer.targets.kernel_symbols import Symbols
 
 USER, KERNEL = "0040c2b3", "0040c290"  # flags of a block: privilege level 3 and 0
 
@@ -43,27 +44,33 @@ def test_an_interrupt_marks_the_step_it_led_to_and_a_fault_the_step_it_undid() -
     assert [s.count for s in steps] == [1, 1, 0, 1]
 
 
-def test_symbols_are_functions_only_and_a_remark_is_none() -> None:
-    lines = [f"{0xFFFFFFFF81000000 + 16 * i:016x} {'tTdB'[i % 4]} f{i}\r\n" for i in range(4000)]
-    found = guest_trace._symbols("".join(lines).encode())
-    assert found is not None
-    assert len(found.names) == 2000
-    assert found.at(0xFFFFFFFF81000000) == ("f0", True)
-    assert found.at(0xFFFFFFFF8100001F) == ("f1", False)
-    assert found.at(0x1000)[0] == "[no symbol, 0x1000]"
-    assert guest_trace._symbols(b"ffffffffffffffff B The real System.map is in the linux-image-dbg package\n") is None
-
-
 @pytest.mark.skipif(not shutil.which("objdump"), reason="binutils are not installed")
 def test_instructions_are_read_from_memory_and_named() -> None:
     base = 0xFFFFFFFF81000000
-    symbols = guest_trace.Symbols([base, base + 0x100], ["caller", "callee"])
-    code = {base: bytes.fromhex("55e8fa000000c3") + bytes(15), base + 0x100: bytes.fromhex("0f05c3") + bytes(15)}
+    symbols = Symbols([base, base + 0x100], ["caller", "callee"])
+    memory = {base: bytes.fromhex("55e8fa000000c3"), base + 0x100: bytes.fromhex("0f05c3")}
+    code = {start + i: data[i:] for start, data in memory.items() for i in (0, 1, 2)}
+    code[base + 6] = bytes.fromhex("c3" + "0f84" * 7)  # what follows is cut off
     places = guest_trace._kernel_places(code, symbols)
+    assert set(places) == set(code)
     assert (places[base].function, places[base].starts, places[base].text) == ("caller", True, "push %rbp")
     assert places[base + 1].text == f"call {base + 0x100:x} <callee>"
     assert places[base + 1].insn == 0x0000FAE8
+    assert (places[base + 6].text, places[base + 0x100].text) == ("ret", "syscall")
     assert (places[base + 0x102].function, places[base + 0x102].insn & 0xFF) == ("callee", 0xC3)
+
+
+def test_code_of_a_window_is_whole_whatever_stretch_of_it_another_window_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, memory = 0xFFFFFFFF81000000, bytes(range(256))
+    monkeypatch.setattr(qemu_trace._Machine, "_read", lambda _, at, count: memory[at - base :][:count])
+    machine = object.__new__(qemu_trace._Machine)
+    code: dict[int, bytes] = {}
+    for offsets in ((0, 3, 9, 60), (0, 3), (3, 9, 250)):
+        steps = np.zeros(len(offsets) + 1, STEP)
+        steps["pc"], steps["privilege"] = [*(base + offset for offset in offsets), 0x401000], [1] * len(offsets) + [0]
+        code |= machine.code(steps)
+    assert code == {base + offset: memory[offset : offset + 15] for offset in (0, 3, 9, 60, 250)}
+    assert machine.code(np.zeros(1, STEP)) == {}
 
 
 def test_a_system_call_is_a_trap_that_counts() -> None:
@@ -104,3 +111,8 @@ def test_large_turns_are_traced_few_at_a_time() -> None:
     assert guest_trace._visit("a", "accumulated", 337).flow.initial == 8
     assert guest_trace._visit("a", "accumulated", 30_000).flow.initial == 2
     assert guest_trace._visit("a", "accumulated", 300_000).flow.initial == 1
+
+
+def test_a_turn_too_long_for_a_log_and_one_that_did_not_run_are_not_visited() -> None:
+    methods = dict.fromkeys(("short", "long", "skipped"), "accumulated")
+    assert [visit.key for visit in guest_trace._visits(methods, {"short": 337, "long": 278_258})] == ["short"]

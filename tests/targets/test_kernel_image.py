@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
         kernel_image.find(str(tmp_path / "big"))
 
 
+def test_what_is_no_regular_file_is_neither_waited_for_nor_read_without_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "pipe"), "/dev/zero", str(tmp_path)):
+        with pytest.raises(UsageError, match="no regular file"):
+            kernel_image.find(name)
+
+
 @pytest.mark.parametrize(
     ("kernel", "config"), [("vmlinuz-6.1", "config-6.1"), ("tree/arch/x86/boot/bzImage", "tree/.config")]
 )
@@ -61,6 +69,35 @@ def test_the_configuration_beside_an_image_is_its_own(tmp_path: Path, kernel: st
     found = kernel_image.find(str(tmp_path / kernel))
     assert found.config == {"CONFIG_HZ": "250", "CONFIG_PSI": "n", "CONFIG_X": "m"}
     assert found.facts()["config"] == found.config
+
+
+@pytest.mark.parametrize(
+    ("kernel", "symbols"),
+    [("vmlinuz-6.1", "System.map-6.1"), ("tree/arch/x86/boot/bzImage", "tree/vmlinux")],
+)
+def test_symbols_beside_an_image_are_its_own_unless_others_are_given_or_they_are_a_remark(
+    tmp_path: Path, kernel: str, symbols: str
+) -> None:
+    image_path, beside = tmp_path / kernel, tmp_path / symbols
+    image_path.parent.mkdir(parents=True, exist_ok=True)
+    image_path.write_bytes(image("x86_64"))
+    beside.write_bytes(b"ffffffffffffffff B The real System.map is elsewhere\n")
+    assert kernel_image.find(str(image_path)).symbols is None
+    beside.write_bytes(bytes(5000))
+    assert kernel_image.find(str(image_path)).symbols == beside.resolve()
+    (beside.parent / "given").touch()
+    assert kernel_image.find(str(image_path), beside.parent / "given").symbols == beside.parent / "given"
+    with pytest.raises(UsageError, match="is no file; name the kernel"):
+        kernel_image.find(str(image_path), tmp_path / "missing")
+
+
+def test_a_tree_that_an_image_only_lies_in_says_nothing_of_it(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/bzImage-6.1").write_bytes(image("x86_64"))
+    (tmp_path / ".config").write_text("CONFIG_HZ=250\n")
+    (tmp_path / "vmlinux").write_bytes(bytes(5000))
+    found = kernel_image.find(str(tmp_path / "images/bzImage-6.1"))
+    assert (found.config, found.symbols) == ({}, None)
 
 
 def test_a_configuration_that_is_a_bomb_is_refused(tmp_path: Path) -> None:

@@ -107,7 +107,12 @@ def test_tests_are_small_beside_a_tick_and_alike_for_kernels_that_differ_a_littl
         ("print('Kernel panic - not syncing: VFS: no root\\nmore'); sys.exit()", "panicked: 'VFS: no root'", 60),
         ("sys.exit()", "no console on ttyS0", 60),
         ("print('hello'); sys.exit()", "ended by itself; its console ends: 'hello'", 60),
-        ("import time; time.sleep(60)", "was silent after 1 s", 1),
+        ("import time; time.sleep(60)", "was silent after 1 s (--watchdog allows more)", 1),
+        (
+            "print(f'qemu-system-x86_64: warning: no pcid\\n' * 9 + 'Kernel panic - not syncing: oops'); sys.exit()",
+            "panicked: 'oops'",
+            60,
+        ),
         ("print('cyclometer-linux: no such clock'); sys.exit()", "which gave up: 'no such clock'", 60),
     ],
 )
@@ -155,6 +160,8 @@ def test_a_measurement_that_is_stopped_keeps_what_it_has(kernel: str) -> None:
 def test_settings_of_a_matrix_are_those_of_the_options(kernel: str) -> None:
     bundle = measure("", config={"kernel": kernel, "cpu-model": "max"})
     assert bundle.identity.rows[0].configuration["cpu_model"] == "max"
+    with pytest.raises(UsageError, match="nowhere is no file; name the kernel"):
+        measure(kernel, symbols="nowhere")
     with pytest.raises(UsageError, match="no setting colour"):
         measure(kernel, config={"colour": "red"})
     with pytest.raises(UsageError, match="--kernel PATH or --kernel debian:PACKAGE"):

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
@@ -14,6 +15,25 @@ if TYPE_CHECKING:
 STORE = Path("results")
 
 bundle_argument = click.argument("bundle", required=False, type=click.Path(path_type=Path))
+
+
+def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what target qemu-linux boots, for the commands that boot it."""
+    options = (
+        click.option(
+            "--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *)."
+        ),
+        click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux)."),
+        click.option(
+            "--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]"
+        ),
+        click.option(
+            "--symbols", metavar="FILE", help="System.map or vmlinux of the traced kernel.  [default: its own list]"
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def load(path: Path | None) -> Bundle:

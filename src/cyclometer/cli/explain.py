@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli.common import pairs
+from cyclometer.cli.common import kernel_options, pairs
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _DEFAULT = "default"
 @click.argument("operands", nargs=-1, required=True, metavar="[SIDE] KEY | --diff A B KEY")
 @click.option("--target", default="qemu-virt", show_default=True, help="What to trace; see `cyclometer list`.")
 @click.option("--config", callback=pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
+@kernel_options
 @click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
 @click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
 @click.option(
@@ -29,8 +30,8 @@ _DEFAULT = "default"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all views as JSON.")
 def command(
-    operands: tuple[str, ...], target: str, config: dict[str, str], diff: bool, lines: bool, output: Path | None,
-    as_json: bool,
+    operands: tuple[str, ...], target: str, config: dict[str, str], kernel: str | None, append: str | None,
+    cpu_model: str | None, symbols: str | None, diff: bool, lines: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Tell where one turn of circle KEY spent its time, instruction by instruction.
 
@@ -39,10 +40,14 @@ def command(
     and is what is traced where no side is given.
 
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
+
+    Example: cyclometer explain --target qemu-linux --kernel bzImage --symbols vmlinux syscall.null
     """
     *sides, key = operands
     if len(sides) != 2 if diff else len(sides) > 1:
         raise UsageError("give KEY, or SIDE KEY, or --diff A B KEY; `cyclometer explain --help` says what a side is")
+    booted = {"kernel": kernel, "append": append, "cpu_model": cpu_model, "symbols": symbols}
+    config |= {name: value for name, value in booted.items() if value is not None}
     found = [_evidence(side, key, target, config, diff) for side in sides or [_DEFAULT]]
     if diff:
         _difference(found[0], found[1], output, as_json)

@@ -62,9 +62,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours.")
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
-@click.option("--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).")
-@click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux).")
-@click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]")
+@common.kernel_options
 @click.option(
     "--memory-latency",
     "memory_latency_cyc",
@@ -83,7 +81,7 @@ def command(
     target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
     cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
     image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
-    memory_latency_cyc: int | None, memory_jitter: int | None,
+    symbols: str | None, memory_latency_cyc: int | None, memory_jitter: int | None,
     matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Measure a target and store a bundle.
@@ -100,7 +98,7 @@ def command(
         only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
         flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
-        append=append, cpu_model=cpu_model, memory_latency_cyc=memory_latency_cyc,
+        append=append, cpu_model=cpu_model, symbols=symbols, memory_latency_cyc=memory_latency_cyc,
         memory_jitter=memory_jitter,
     )  # fmt: skip
     wanted = _product(request, matrix, output or _default_path(target))
@@ -123,13 +121,15 @@ def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tupl
         raise UsageError("--matrix takes option=value,value; write it as --matrix mcs=off,on")
     if not axes:
         return [(request, path)]
-    found = []
+    found: dict[Path, Request] = {}
     for values in itertools.product(*(values.split(",") for _, _, values in axes)):
         config = {name: value for (name, _, _), value in zip(axes, values, strict=True)}
         words = "_".join(f"{name}-{value}" for name, value in config.items())
-        folder = _UNSAFE.sub("_", words)[-_NAME_MAX:]
-        found.append((replace(request, config={**request.config, **config}), path / folder))
-    return found
+        folder = path / _UNSAFE.sub("_", words)[-_NAME_MAX:]
+        while folder in found:  # two that end alike, or one that was asked for twice
+            folder = folder.with_name(f"{folder.name}-{len(found) + 1}")
+        found[folder] = replace(request, config={**request.config, **config})
+    return [(one, folder) for folder, one in found.items()]
 
 
 def _finish(
@@ -140,16 +140,18 @@ def _finish(
     if isinstance(measured, CyclometerError):
         click.echo(f"cyclometer: {path.name}: {measured}", err=True)
         return measured.exit_code
-    stored = _store(measured, path, _traces(target, request, measured) if trace else {})
+    traces, untraced = _traces(target, request, measured) if trace else ({}, [])
+    stored = _store(measured, path, traces)
     if kbench:
         _print_kbench(stored)
     else:
         _print(stored, as_json)
     click.echo(f"stored in {stored.path}", err=True)
+    for reason in dict.fromkeys(untraced):  # a steady and a cold turn fail alike
+        click.echo(f"cyclometer: not traced: {reason}", err=True)
     if measured.interrupted:
         click.echo("cyclometer: interrupted; the bundle holds what was measured until then", err=True)
-        return FAILED
-    return PASS
+    return FAILED if measured.interrupted or untraced else PASS
 
 
 def _measure_all(
@@ -202,14 +204,18 @@ def _attempts_at_once(one: Any, requests: Sequence[Request], progress: Progress)
         return [future.result() for future in started]
 
 
-def _traces(target: str, request: Request, measured: Measured) -> dict[str, bytes]:
-    """Kept traces of all circles that were measured."""
+def _traces(target: str, request: Request, measured: Measured) -> tuple[dict[str, bytes], list[str]]:
+    """Kept traces of the circles that were measured, and why there are not more: no reason to lose the measurement."""
     from cyclometer.explain import sources
     from cyclometer.targets import registry
 
     keys = list(dict.fromkeys(row.contract.key for row in measured.bundle.identity.rows))
     click.echo(f"tracing a turn of {len(keys)} circles", err=True)
-    return sources.files(sources.trace(registry.target(target), request, keys))
+    untraced: list[str] = []
+    try:
+        return sources.files(sources.trace(registry.target(target), request, keys, untraced=untraced)), untraced
+    except CyclometerError as error:
+        return {}, [str(error)]
 
 
 def _store(measured: Measured, path: Path, traces: dict[str, bytes]) -> Bundle:

@@ -59,6 +59,12 @@ def largest_first(parts: Sequence[Part[Name]]) -> list[Part[Name]]:
     return sorted(parts, key=lambda part: -part.total)
 
 
+def together(name: Name, parts: Sequence[Part[Name]]) -> Part[Name]:
+    """Several parts as one."""
+    causes = tuple(map(sum, zip(*(part.causes for part in parts), strict=True)))
+    return Part(name, causes, sum(part.instructions for part in parts))
+
+
 def labels(steps: Steps, places: Places, name: Callable[[Place, int, int], Name]) -> list[Name]:
     """`name(place, privilege, space)` of every step."""
     found = zip(steps["pc"].tolist(), steps["privilege"].tolist(), steps["space"].tolist(), strict=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cyclometer.errors import NotComparable, UsageError
+from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
 from cyclometer.explain import evidence
 from cyclometer.explain.evidence import FLOOR_ONLY, ROLES, Evidence
 from cyclometer.record.schema import Flow
@@ -19,12 +19,13 @@ _FILE_MAX_BYTES = 64 << 20
 
 
 def trace(
-    target: Any, request: Request, keys: Sequence[str], steady_only: bool = False
+    target: Any, request: Request, keys: Sequence[str], steady_only: bool = False, untraced: list[str] | None = None
 ) -> dict[str, dict[str, Evidence]]:
     """Of each circle in `keys` a steady and a cold turn, by key and role: two traced boots. `steady_only` is one boot,
     without the floor's circles, which is all that a difference needs.
 
-    Raises NotComparable where the target cannot trace, MeasurementFailed where a boot ends early.
+    Raises NotComparable where the target cannot trace, MeasurementFailed where a boot ends early or, unless `untraced`
+    is there to take the reason, has no test of a circle.
     """
     if not hasattr(target, "trace"):
         raise NotComparable(f"target {target.name} cannot tell what it executed; take one that emulates, as qemu-virt")
@@ -38,8 +39,13 @@ def trace(
     found: dict[str, dict[str, Evidence]] = {key: {} for key in keys}
     for role in ROLES[:1] if steady_only else ROLES:
         traced = target.trace(requests[role], keys)
-        for key, one in evidence.gather(target.name, traced, keys, role).items():
-            found[key][role] = one
+        for key in keys:
+            try:
+                found[key] |= {role: evidence.gather(target.name, traced, [key], role)[key]}
+            except MeasurementFailed as error:
+                if untraced is None:
+                    raise
+                untraced.append(str(error))
     return found
 
 

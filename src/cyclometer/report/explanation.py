@@ -14,7 +14,7 @@ from rich.text import Text
 from cyclometer.explain.difference import Change, Difference
 from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.floor import Share
-from cyclometer.explain.parts import Part
+from cyclometer.explain.parts import Part, together
 from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import plain
 
@@ -29,7 +29,7 @@ def show(steady: Explanation, cold: Explanation | None, lines: bool) -> None:
     for words in heading(steady, cold):
         console.print(Text(plain(words)), soft_wrap=True)
     for title, parts, others in views(steady, cold):
-        console.print(_parts(title, steady, parts[:_MOST], cold, others))
+        console.print(_parts(title, steady, cold, *_shown(parts, others)))
     if steady.floor:
         console.print(_floor(steady.floor, steady.facts.clock.unit))
     for line in listing(steady) if lines else ():
@@ -101,8 +101,18 @@ def causes(named: Mapping[str, int | Fraction]) -> str:
     return ", ".join(told[:_NAMED])
 
 
+def _shown(parts: Sequence[Part[str]], others: Sequence[Part[str]]) -> tuple[list[Part[str]], list[Part[str]]]:
+    """As many parts as a terminal shows, and those of the cold turn: what is left is one part, so that all sum up."""
+    if len(parts) <= _MOST:
+        return list(parts), list(others)
+    rest, names = f"{len(parts) - _MOST} more (--json lists them)", {part.name for part in parts[:_MOST]}
+    there = [part for part in others if part.name in names]
+    left = [part for part in others if part.name not in names]
+    return [*parts[:_MOST], together(rest, parts[_MOST:])], [*there, together(rest, left)] if left else there
+
+
 def _parts(
-    title: str, e: Explanation, parts: Sequence[Part[str]], cold: Explanation | None, others: Sequence[Part[str]]
+    title: str, e: Explanation, cold: Explanation | None, parts: Sequence[Part[str]], others: Sequence[Part[str]]
 ) -> Table:
     many = many_causes(e)
     columns = (e.facts.clock.unit, "share", "", *(["instructions"] if many else []), *(["cold"] if cold else []))

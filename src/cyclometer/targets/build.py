@@ -16,6 +16,7 @@ from pathlib import Path
 from cyclometer.errors import MeasurementFailed, NotComparable
 
 CFLAGS = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-pthread")
+_PLACELESS = "-ffile-prefix-map={root}=."  # a program is the same wherever its sources lie
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -49,19 +50,20 @@ def harness(extra_flags: Sequence[str] = (), cc: str | None = None) -> Path:
     parts = [*root.glob("core/*.[cSh]"), *root.glob("linux/*.[ch]"), *root.glob("linux/circles/*.[ch]")]
     parts.sort()
     flags = (*CFLAGS, *extra_flags)
-    target = cache() / content(root, parts, (_version(cc), *flags)) / "cyclometer-linux"
+    target = cache() / content(root, parts, (_version(cc), *flags, _PLACELESS)) / "cyclometer-linux"
     if not target.exists():
-        compile_into(target, cc, flags, [p for p in parts if p.suffix in (".c", ".S")])
+        units = [p.relative_to(root) for p in parts if p.suffix in (".c", ".S")]
+        compile_into(target, cc, (*flags, _PLACELESS.format(root=root)), units, root)
     return target
 
 
-def compile_into(target: Path, cc: str, flags: Sequence[str], units: Sequence[Path]) -> None:
-    """Compiles `units` into `target`, which appears whole or not at all."""
+def compile_into(target: Path, cc: str, flags: Sequence[str], units: Sequence[Path], root: Path) -> None:
+    """Compiles `units`, named from the folder `root`, into `target`, which appears whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         draft = Path(folder) / target.name
-        command = [cc, *flags, *map(str, units), "-o", str(draft)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [cc, *flags, *map(str, units), "-o", str(draft.absolute())]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
         if done.returncode != 0:
             first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
             raise MeasurementFailed(f"{cc} cannot build the harness: {first}")

@@ -38,6 +38,7 @@ class Request:
     kernel: str | None = None
     append: str | None = None
     cpu_model: str | None = None
+    symbols: str | None = None  # path
     memory_latency_cyc: int | None = None
     memory_jitter: int | None = None  # seed
 

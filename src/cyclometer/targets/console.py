@@ -58,7 +58,7 @@ def _read(file: int, deadline_s: float, bound_s: float, stop: threading.Event, t
             continue
         if not ready:
             silent = "was silent" if not console else "had not finished"
-            return Ended(bytes(console), f"{silent} after {bound_s:g} s")
+            return Ended(bytes(console), f"{silent} after {bound_s:g} s (--watchdog allows more)")
         data = os.read(file, _CHUNK_BYTES)
         if not data:
             return Ended(bytes(console), "ended by itself", done=ended_at is not None)

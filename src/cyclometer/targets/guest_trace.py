@@ -8,12 +8,12 @@ them is taken, for a timer may expire while the machine stands at a hint.
 
 from __future__ import annotations
 
-import bisect
+import math
+import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
@@ -25,36 +25,24 @@ from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import X86_64
 from cyclometer.record.schema import Failed, Flow, Group, Hello, Overhead, Pass, Record, Skipped
 from cyclometer.record.trace import TRAPPED, USER, Steps
-from cyclometer.targets import build, qemu_trace
+from cyclometer.targets import build, kernel_symbols, qemu_trace
 from cyclometer.targets.common import Traced
 from cyclometer.targets.console import read_console
 from cyclometer.targets.disassembly import Place, Places, disassemble, program
 from cyclometer.targets.guest import Guest
 from cyclometer.targets.harness import Visit
+from cyclometer.targets.kernel_symbols import Symbols
 
 _COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
 _STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
+_TURN_STEPS_MAX = _STEPS_MAX // 2  # tests of two sizes are traced
+_TOO_LONG = f"a turn of {{:.0f}} instructions is too long to be written down; {_TURN_STEPS_MAX} are the most"
 _TURNS_MAX = 8
-_SYMBOL = re.compile(rb"^([0-9a-f]{8,16}) [tTwW] ([\w.$]+)\r?$", re.MULTILINE)
-_SYMBOLS_MIN = 1000  # a distribution's System.map is a remark of one line
-_GAP = 64
+_SLOT_BYTES = 2 * qemu_trace.LONGEST_BYTES + 2  # an instruction that begins in what was read ends before the next
 _TARGET = re.compile(r"^((?:call|jmp|j\w+|loop\w*)\s+)0x([0-9a-f]+)$")
 _LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(.*)$", re.MULTILINE)
 _SYSCALL = 0x050F
-
-
-@dataclass(frozen=True)
-class Symbols:
-    """Functions by address, in ascending order."""
-
-    addresses: Sequence[int]
-    names: Sequence[str]
-
-    def at(self, pc: int) -> tuple[str, bool]:
-        """The function that holds an address, and whether it begins there."""
-        found = bisect.bisect_right(self.addresses, pc) - 1
-        return (self.names[found], self.addresses[found] == pc) if found >= 0 else (f"[no symbol, {pc:#x}]", False)
 
 
 def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
@@ -65,7 +53,8 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     if guest.kernel.machine.name != "x86_64":
         raise NotComparable(f"{guest.kernel.machine.name} guests cannot be traced yet; trace an x86-64 kernel")
     costs, symbols, failed = _ask(guest, tuple(methods), bound_s)
-    visits = [_visit(key, methods[key], costs[key]) for key in methods if key in costs]
+    long = [Failed(0, key, _TOO_LONG.format(cost)) for key, cost in costs.items() if cost > _TURN_STEPS_MAX]
+    visits = _visits(methods, costs)
     places = Places({}, disassemble(guest.program, program(X86_64), build.sources()))
     wanted = _candidates(visits)
     with guest.boot(1, visits) as command:
@@ -76,34 +65,36 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     chosen = _quietest(records, wanted)
     kernel = _kernel_places(traced.code, symbols)
     windows = {wanted[number]: _told(traced.windows[number], kernel) for number in chosen}
-    return Traced([*_only(records, chosen), *failed], windows, Places(kernel, places.user))
+    return Traced([*_only(records, chosen), *failed, *long], windows, Places(kernel, places.user))
 
 
 @cache
 def _ask(guest: Guest, keys: tuple[str, ...], bound_s: float) -> tuple[dict[str, float], Symbols, list[Record]]:
     """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what cannot run."""
     kept = build.cache() / "symbols" / f"{guest.kernel.sha256}.map"
-    known = _symbols((guest.kernel.symbols or kept).read_bytes()) if (guest.kernel.symbols or kept).exists() else None
+    listed = guest.kernel.symbols or (kept if kept.exists() else None)
+    known = kernel_symbols.load(listed) if listed else None
     options = [] if known else ["--symbols"]
     with guest.boot(0, [Visit(0, key, "proof", _COST_FLOW) for key in keys], options) as command:
         ended = read_console(command, bound_s)
     records = Decoder().feed(ended.console)
     if known is None:
-        known = _symbols(ended.console)
+        known = kernel_symbols.read(ended.console)
         if known is None:
-            raise MeasurementFailed(f"{guest.kernel.name} {ended.why} without a list of its symbols; run it untraced")
+            raise MeasurementFailed(
+                f"{guest.kernel.name} {ended.why} without a list of its symbols; give its System.map by --symbols"
+            )
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(b"".join(match[0] + b"\n" for match in _SYMBOL.finditer(ended.console)))
+        draft = kept.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(known.text())
+        draft.replace(kept)  # whole or not at all, for others read it
     costs = {r.circle: min(r.values) / r.turns for r in records if isinstance(r, Group)}
     return costs, known, [r for r in records if isinstance(r, Failed | Skipped)]
 
 
-def _symbols(text: bytes) -> Symbols | None:
-    """Functions out of lines as /proc/kallsyms and System.map have them; None where they are not there."""
-    found = sorted((int(address, 16), name.decode()) for address, name in _SYMBOL.findall(text))
-    if len(found) < _SYMBOLS_MIN:
-        return None
-    return Symbols([address for address, _ in found], [name for _, name in found])
+def _visits(methods: Mapping[str, str], costs: Mapping[str, float]) -> list[Visit]:
+    """Of the circles that ran, and whose turns can be written down."""
+    return [_visit(key, methods[key], costs[key]) for key in methods if costs.get(key, math.inf) <= _TURN_STEPS_MAX]
 
 
 def _visit(key: str, method: str, cost: float) -> Visit:
@@ -165,23 +156,21 @@ def _with_one(record: Record, places: Mapping[int, int]) -> Record:
 
 
 def _kernel_places(code: Mapping[int, bytes], symbols: Symbols) -> dict[int, Place]:
-    """What stands at the kernel's instructions: all stretches as one file, fenced by instructions of one byte."""
-    stretches = sorted(code.items())
-    offsets = [0, *accumulate(len(data) + _GAP for _, data in stretches)]
+    """What stands at the kernel's instructions, each read at the start of a slot of its own in one file."""
+    pcs = list(code)
     with tempfile.NamedTemporaryFile() as file:
-        file.write(b"".join(data + b"\x90" * _GAP for _, data in stretches))
+        file.write(b"".join(code[pc].ljust(_SLOT_BYTES, b"\x90") for pc in pcs))
         file.flush()
         command = [program(X86_64), "-D", "-w", "-b", "binary", "-m", "i386:x86-64", file.name]
         text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     found = {}
-    for offset_text, insn, words in _LINE.findall(text):
-        offset = int(offset_text, 16)
-        start, data = stretches[bisect.bisect_right(offsets, offset) - 1]
-        shift = start - offsets[bisect.bisect_right(offsets, offset) - 1]
-        if offset + shift < start + len(data):
-            name, starts = symbols.at(offset + shift)
+    for offset, insn, words in _LINE.findall(text):
+        slot, within = divmod(int(offset, 16), _SLOT_BYTES)
+        if within == 0:
+            pc = pcs[slot]
+            name, starts = symbols.at(pc)
             encoding = int.from_bytes(bytes.fromhex(insn)[:4], "little")
-            found[offset + shift] = Place(name, _text(words, shift, symbols), "", 0, starts, encoding)
+            found[pc] = Place(name, _text(words, pc - slot * _SLOT_BYTES, symbols), "", 0, starts, encoding)
     return found
 
 

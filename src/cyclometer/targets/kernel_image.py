@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
+import stat
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from cyclometer.targets import debian
 IMAGE_BYTES = 256 << 20
 _HEAD_BYTES = 0x210
 _CONFIG_BYTES = 4 << 20
+_REMARK_BYTES = 4096
 _OPTION = re.compile(r"^(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)$", re.M)
 
 
@@ -74,13 +76,18 @@ class Kernel:
         return {"image": {"name": self.name, "sha256": self.sha256}, "config": self.config}
 
 
-def find(name: str) -> Kernel:
-    """The kernel at a path, or in a package after `debian:`. Raises UsageError, BadFile or NotComparable."""
+def find(name: str, symbols: Path | None = None) -> Kernel:
+    """The kernel at a path, or in a package after `debian:`; `symbols` instead of what may be found beside it.
+
+    Raises UsageError, BadFile or NotComparable.
+    """
+    if symbols and not symbols.is_file():
+        raise UsageError(f"{symbols} is no file; name the kernel's System.map or vmlinux")
     if name.startswith(debian.PREFIX):
         package, files = debian.fetch(name.removeprefix(debian.PREFIX))
-        return _kernel(files["vmlinuz"], f"{package.name} {package.version}", files.get("config"), None)
+        return _kernel(files["vmlinuz"], f"{package.name} {package.version}", files.get("config"), symbols)
     image = Path(name)
-    return _kernel(image, image.name, _config_beside(image), _symbols_beside(image))
+    return _kernel(image, image.name, _config_beside(image), symbols or _symbols_beside(image))
 
 
 def options(text: str) -> dict[str, str]:
@@ -90,6 +97,8 @@ def options(text: str) -> dict[str, str]:
 
 def _kernel(image: Path, name: str, config: Path | None, symbols: Path | None) -> Kernel:
     try:
+        if not stat.S_ISREG(image.stat().st_mode):  # a pipe would be waited for, a device read without end
+            raise UsageError(f"{image} is no regular file; name a bzImage or an Image")
         if image.stat().st_size > IMAGE_BYTES:
             raise BadFile(f"{image} is larger than {IMAGE_BYTES >> 20} MiB; name a bzImage or an Image")
         data = image.read_bytes()
@@ -124,16 +133,25 @@ def _head(data: bytes) -> bytes:
 
 def _config_beside(image: Path) -> Path | None:
     """config-V beside vmlinuz-V, or the .config of the tree that an image was built in."""
-    found = [image.with_name(re.sub(r"^(vmlinuz|bzImage|Image)", "config", image.name)), image.with_suffix(".config")]
-    found += [folder / ".config" for folder in list(image.resolve().parents)[:4]]
+    found = [_named_like(image, "config"), image.with_suffix(".config"), *_in_tree(image, ".config")]
     return next((path for path in found if path != image and path.is_file()), None)
 
 
 def _symbols_beside(image: Path) -> Path | None:
-    """System.map-V beside vmlinuz-V, or the vmlinux of the tree that an image was built in."""
-    found = [image.with_name(re.sub(r"^(vmlinuz|bzImage|Image)", "System.map", image.name))]
-    found += [folder / "System.map" for folder in list(image.resolve().parents)[:4]]
-    return next((path for path in found if path != image and path.is_file()), None)
+    """System.map-V beside vmlinuz-V, or that of the tree that an image was built in; a distribution's is a remark."""
+    found = [_named_like(image, "System.map"), *_in_tree(image, "System.map", "vmlinux")]
+    return next((path for path in found if path.is_file() and path.stat().st_size > _REMARK_BYTES), None)
+
+
+def _named_like(image: Path, word: str) -> Path:
+    return image.with_name(re.sub(r"^(vmlinuz|bzImage|Image)", word, image.name))
+
+
+def _in_tree(image: Path, *names: str) -> list[Path]:
+    """Files of the tree that an image was built in, which is where arch/*/boot/ puts it: others say nothing of it."""
+    folders = image.resolve().parents
+    built = len(folders) > 3 and (folders[0].name, folders[2].name) == ("boot", "arch")
+    return [folders[3] / name for name in names if built]
 
 
 def _text(config: Path) -> str:

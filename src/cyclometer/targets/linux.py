@@ -17,7 +17,7 @@ from cyclometer.targets import build, harness
 from cyclometer.targets.common import SILENT, Measured, Progress, Request, choose
 from cyclometer.targets.visits import Measurement, Settings
 
-_USELESS = ("config", "flow", "image", "machine", "kernel", "append", "cpu_model",
+_USELESS = ("config", "flow", "image", "machine", "kernel", "append", "cpu_model", "symbols",
             "memory_latency_cyc", "memory_jitter")  # fmt: skip
 _QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
 

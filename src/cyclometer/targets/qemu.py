@@ -30,7 +30,7 @@ IMAGE_S = 60  # for an image that does not say that it has ended
 RUNS = 2  # the second one shows that the first one repeats to the byte
 FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
 PASSES = 10
-_USELESS = ("budget_s", "cpu", "clock", "seed", "quick", "kernel", "append", "cpu_model",
+_USELESS = ("budget_s", "cpu", "clock", "seed", "quick", "kernel", "append", "cpu_model", "symbols",
             "memory_latency_cyc", "memory_jitter")  # fmt: skip
 
 

@@ -39,9 +39,9 @@ _PROOF_FLOW = Flow(initial=4, delta=0, groups=1, tests=3)
 _GROUPS, _TESTS, _PASSES = 3, 40, 60
 _TURNS_MAX = 128
 _UNDISTURBED = 400_000  # instructions of a test that most likely meets nothing that the kernel does by the clock
-_SETTINGS = ("kernel", "append", "cpu_model")
+_SETTINGS = ("kernel", "append", "cpu_model", "symbols")
 _USELESS = ("budget_s", "cpu", "clock", "quick", "image", "machine", "memory_latency_cyc", "memory_jitter")
-_TAIL_BYTES = 300
+_HEAD_BYTES, _TAIL_BYTES = 8192, 300  # of a console, to look for a reason in
 _cores = threading.BoundedSemaphore(build.cores())  # several kernels measured at once share them
 
 
@@ -188,7 +188,7 @@ def _with_config(request: Request) -> Request:
 def _guest(request: Request) -> Guest:
     if not request.kernel:
         raise UsageError("target qemu-linux needs a kernel; name one with --kernel PATH or --kernel debian:PACKAGE")
-    kernel = kernel_image.find(request.kernel)
+    kernel = kernel_image.find(request.kernel, Path(request.symbols) if request.symbols else None)
     if lacks := _missing(kernel.machine):
         raise NotComparable(lacks)
     cpu_model = request.cpu_model or kernel.machine.cpu
@@ -214,9 +214,10 @@ def _program(machine: Machine) -> Path:
 
 def _failure(guest: Guest, ended: Ended) -> UsageError | MeasurementFailed:
     """Why a kernel never ran the harness; its console is kept for whoever wants to see."""
-    first = ended.console[: 4 * _TAIL_BYTES].decode(errors="replace").strip()
-    if first.startswith(guest.kernel.machine.emulator):  # the emulator itself refused
-        return UsageError(f"{first.splitlines()[0]}; correct --cpu-model, or the image")
+    lines = ended.console[:_HEAD_BYTES].decode(errors="replace").splitlines()
+    own = [line for line in lines if not line.startswith(f"{guest.kernel.machine.emulator}: warning:")]
+    if own and own[0].startswith(f"{guest.kernel.machine.emulator}: "):  # the emulator itself refused
+        return UsageError(f"{own[0]}; correct --cpu-model, or the image")
     kept = build.cache() / "failed-boots" / f"{guest.kernel.sha256[:16]}.console"
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(ended.console)

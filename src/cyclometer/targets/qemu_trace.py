@@ -28,7 +28,7 @@ _CHUNK_BYTES = 1 << 16
 _END = b'{"kind":"end",'
 _LOG = "log exec,nochain,cpu,int"
 _READ_MAX_BYTES = 1024  # of memory, in one packet
-_LONGEST_BYTES = 15  # of an instruction
+LONGEST_BYTES = 15  # of an instruction
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Tracing:
 
     console: bytes
     windows: dict[int, Steps]
-    code: dict[int, bytes] = field(default_factory=dict)  # start of a stretch -> its bytes
+    code: dict[int, bytes] = field(default_factory=dict)  # by address, as much as the longest instruction takes
 
 
 def trace(
@@ -241,13 +241,14 @@ class _Machine:
                 raise MeasurementFailed(f"QEMU's monitor does not understand {words!r}; a version from 5.0 to 8.1 does")
 
     def code(self, steps: Steps) -> dict[int, bytes]:
-        """The memory at the kernel's instructions among `steps`, in stretches that each begin with one of them."""
+        """The memory at each of the kernel's instructions among `steps`; it is read in stretches."""
         pcs = np.unique(steps["pc"][steps["privilege"] != USER]).astype(object)
-        starts = [i for i in range(len(pcs)) if i == 0 or pcs[i] - pcs[i - 1] > _LONGEST_BYTES]
-        ends = [*starts[1:], len(pcs)]
-        return {
-            pcs[a]: self._read(pcs[a], pcs[b - 1] - pcs[a] + _LONGEST_BYTES) for a, b in zip(starts, ends, strict=False)
-        }
+        starts = [i for i in range(len(pcs)) if i == 0 or pcs[i] - pcs[i - 1] > LONGEST_BYTES]
+        found: dict[int, bytes] = {}
+        for stretch in np.split(pcs, starts[1:]) if len(pcs) else ():
+            data = self._read(stretch[0], stretch[-1] - stretch[0] + LONGEST_BYTES)
+            found |= {pc: data[pc - stretch[0] :][:LONGEST_BYTES] for pc in stretch}
+        return found
 
     def _read(self, address: int, count: int) -> bytes:
         data = b""

@@ -37,7 +37,7 @@ TRACE_FLOW = Flow(initial=16, delta=16, groups=2, tests=3)  # a test is traced w
 PASSES = 10
 QUICK_FLOW = Flow(initial=16, delta=16, groups=2, tests=2)
 QUICK_PASSES = 4
-_USELESS = ("budget_s", "cpu", "clock", "seed", "machine", "kernel", "append", "cpu_model")
+_USELESS = ("budget_s", "cpu", "clock", "seed", "machine", "kernel", "append", "cpu_model", "symbols")
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
 import board
 
+from cyclometer.compare.pairing import Side, side
+from cyclometer.compare.verdicts import Finding, compare
 from cyclometer.explain.difference import Change, Difference, difference
+from cyclometer.targets.common import SILENT, Request
+from cyclometer.targets.rocket import rocket
 
 ROWS = Path(__file__).resolve().parents[2] / "tests" / "data" / "seed-002-rows.tsv"
 SIGNAL = "notification.signal.wake+ctx.prio_1.u_to_u.same"
 TIMERS = ("rdtime", "mtime")  # before, after
+LAYOUTS = ("0", "64", "516", "1088")  # what moving code alone does is the spread between them
 MOST = 12  # functions that are told; the others are one line
 
 
@@ -25,15 +30,31 @@ def seed_rows() -> list[tuple[str, str]]:
         return [(line["row"].replace("|", " "), line["key"]) for line in lines]
 
 
+def measured(mcs: str, timer: str, keys: Sequence[str]) -> Side:
+    """These circles in every layout of one configuration, as `cyclometer run --quick` measures them."""
+    requests = (
+        Request(only=tuple(keys), config={"mcs": mcs, "timer": timer, "layout": layout}, quick=True)
+        for layout in LAYOUTS
+    )
+    return side([rocket().measure(request, {}, SILENT).bundle for request in requests])
+
+
 def changes(mcs: str) -> str:
-    """Each row with rdtime and with mtime, and the change against rdtime."""
+    """Each row with rdtime and with mtime, and what `cyclometer compare --across timer` says of it."""
     named = seed_rows()
-    before, after = (board.latencies({"mcs": mcs, "timer": timer}, [key for _, key in named]) for timer in TIMERS)
-    rows = [
-        (name, f"`{key}`", f"{before[key]:.4g}", f"{after[key]:.4g}", f"{after[key] / before[key] - 1:+.2%}")
-        for name, key in named
-    ]
-    return board.table(["row of the seed", "circle", "rdtime", "mtime", "change"], rows)
+    before, after = (measured(mcs, timer, [key for _, key in named]) for timer in TIMERS)
+    found = {finding.key: finding for finding in compare(before, after, across={"timer": None}).findings}
+    rows = [(name, f"`{key}`", *verdict(found[key])) for name, key in named]
+    return board.table(["row of the seed", "circle", *TIMERS, "change", "interval", "verdict"], rows)
+
+
+def verdict(finding: Finding) -> tuple[str, ...]:
+    """Means over the layouts, and the change with its interval between layouts."""
+    b, a, change, interval = finding.before, finding.after, finding.change, finding.interval
+    if b is None or a is None or change is None or interval is None:
+        return "", "", "", "", finding.verdict
+    ends = f"{interval.low:+.1%} to {interval.high:+.1%}"
+    return f"{b.value:.0f}", f"{a.value:.0f}", f"{change:+.1%}", ends, finding.verdict
 
 
 def carried() -> Difference:

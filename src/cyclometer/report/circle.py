@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.bundle.model import Bundle, Row, Samples
+from cyclometer.errors import UsageError
 from cyclometer.estimate.rows import Estimate
 
 FloatArray = NDArray[np.float64]
@@ -108,6 +109,14 @@ def names(found: Sequence[Estimate]) -> list[str]:
             seen[name] += 1
             told[place] = f"{name}/{seen[name]}"
     return told
+
+
+def chosen(found: Sequence[Estimate], wanted: str) -> list[Estimate]:
+    """The estimates whose key or name in `names` is `wanted`. Raises UsageError where there is none."""
+    picked = [e for name, e in zip(names(found), found, strict=True) if wanted in (name, e.contract.key)]
+    if not picked:
+        raise UsageError(f"the bundle has no circle {wanted!r}; `cyclometer show` lists those it has")
+    return picked
 
 
 def _difference(e: Estimate, found: Sequence[Estimate]) -> str:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.errors import UsageError
 from cyclometer.estimate import digits, planner
 from cyclometer.estimate.rows import Estimate, estimates, picked
 from cyclometer.report import table
+from cyclometer.report.circle import chosen
 
 _ROWS, _COLUMNS = 12, 72
 _SHADES = " ·:+*#@"
@@ -22,10 +22,8 @@ _WANTED = 0.005  # half-width the plan is made for, as a fraction of the latency
 
 
 def show(bundle: Bundle, key: str, as_json: bool) -> None:
-    """Prints everything about circle `key`. Raises UsageError where the bundle has no such circle."""
-    found = [e for e in estimates(bundle) if e.contract.key == key]
-    if not found:
-        raise UsageError(f"the bundle has no circle {key!r}; `cyclometer show` lists those it has")
+    """Prints everything about the circle of this key or name. Raises UsageError where the bundle has none."""
+    found = chosen(estimates(bundle), key)
     if as_json:
         click.echo(json.dumps([table.row_json(e) for e in found], indent=1))
         return

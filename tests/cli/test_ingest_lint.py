@@ -75,6 +75,20 @@ def test_printed_figures_are_shown_as_they_were_printed_and_told_apart(tmp_path:
     assert shown["thread.yield.cross/linux=vanilla"] == "3089"
     assert shown["hardware.crossing.one"] == "none"  # a range was printed, and no mean
     assert "a latency without ± is one figure whose spread is not known" in output
+    one = run("show", str(tmp_path / "b"), "--circle", "thread.yield.cross/linux=redhat")
+    assert one.count("  quiet  ") == 1
+    assert "linux=redhat" in one
+    exported = run("export", str(tmp_path / "b"), "--format", "csv", "--circle", "thread.yield.cross/linux=redhat")
+    assert [line.split(",")[:2] for line in exported.splitlines()[1:]] == [["thread.yield.cross", "linux=redhat"]]
+
+
+def test_flows_of_one_circle_are_told_apart(tmp_path: Path) -> None:
+    run("ingest", str(DATA / "kbench_paper.txt"), "-o", str(tmp_path / "b"))
+    output = run("show", str(tmp_path / "b"))
+    key = "notification.signal.round_trip.low_to_high"
+    assert [line.split()[0] for line in output.splitlines() if key in line] == [
+        f"{key}/turns=1-5", f"{key}/turns=30-34", f"{key}/turns=300",
+    ]  # fmt: skip
 
 
 def test_quantiles_that_the_passes_do_not_support_are_not_printed(tmp_path: Path) -> None:

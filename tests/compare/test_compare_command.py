@@ -134,6 +134,7 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
         (["a", "b", "--across", "mcs=on"], 2, "neither NAME nor NAME=BEFORE,AFTER"),
         (["a", "b", "--json", "--markdown"], 2, "exclude each other"),
         (["--matrix", "a", "--", "b"], 2, "this mode has none"),
+        (["--matrix", "--aa", "a", "b"], 2, "choose one"),
         ([], 2, "Missing argument"),
     ],
 )

@@ -75,9 +75,10 @@ def test_json_depth_is_bounded(bomb: str) -> None:
         json_value(bomb, "bomb.json")
 
 
-def test_json_size_is_bounded() -> None:
+@pytest.mark.parametrize(("item", "count"), [("[]", MAX_JSON_VALUES), ('{"a":1}', MAX_JSON_VALUES // 5 + 1)])
+def test_json_size_is_bounded(item: str, count: int) -> None:
     with pytest.raises(BadFile, match="JSON values"):
-        json_value("[" + "[]," * MAX_JSON_VALUES + "[]]", "bomb.json")
+        json_value("[" + f"{item}," * count + f"{item}]", "bomb.json")
 
 
 @pytest.mark.parametrize("name", ["sel4bench", "google-benchmark", "pyperf", "zephyr-twister", "rt-tests"])

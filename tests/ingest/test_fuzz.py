@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every parser and every rule, on noise and damaged files: a bundle or one of our own errors, nothing else.
+"""Every parser, rule and printer, on noise and damaged files: a result or one of our own errors, nothing else.
 
 The time of one example is bounded by hypothesis' deadline, a generous one, so that only a hang can miss it.
 """
 
+import contextlib
+import json
 import os
 import re
 from pathlib import Path
@@ -12,11 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cyclometer.compare.pairing import side
+from cyclometer.compare.verdicts import compare
 from cyclometer.errors import CyclometerError
 from cyclometer.ingest import Settings, formats
 from cyclometer.ingest.assemble import assemble, part
 from cyclometer.ingest.reading import HEAD_BYTES, decode
 from cyclometer.lint import check
+from cyclometer.report import comparison as printed
+from cyclometer.report.export.request import exporter, make
+from cyclometer.report.html.document import document
+from cyclometer.report.html.subject import subject
 
 from .conftest import DATA
 from .test_formats import FORMATS
@@ -74,6 +82,27 @@ def damaged(draw: st.DrawFn, data: bytes) -> bytes:
 @given(data=st.data())
 def test_damaged_files(fixture: str, name: str, data: st.DataObject) -> None:
     attempt(name, data.draw(damaged(Path(DATA / fixture).read_bytes()[:SHORT])))
+
+
+@settings(BOUNDED, max_examples=_WANTED or 40)
+@given(fixture=st.sampled_from(sorted(FORMATS)), data=st.data())
+def test_what_is_read_of_damaged_files_can_be_compared_shown_and_exported(fixture: str, data: st.DataObject) -> None:
+    whole = Path(DATA / fixture).read_bytes()[:SHORT]
+    found = []
+    for content in (whole, data.draw(damaged(whole))):
+        try:
+            foreign = decode("file.json", content)
+            parsed = formats()[FORMATS[fixture]].parse(foreign, Settings())
+            found.append(assemble([part(foreign, parsed)], Settings())[0])
+        except CyclometerError:
+            return
+    comparison = compare(*(side([bundle]) for bundle in found))
+    json.dumps(printed.as_json(comparison), allow_nan=False)
+    assert printed.markdown(comparison)
+    assert document(subject(found, ["before", "after"]), "damaged")
+    for name in ("json", "csv", "markdown", "benchstat", "junit", "bencher"):
+        with contextlib.suppress(CyclometerError):
+            assert exporter(name)(make(found[1]))
 
 
 @pytest.mark.parametrize("name", sorted(set(FORMATS.values())))

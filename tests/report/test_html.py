@@ -24,6 +24,7 @@ from cyclometer.errors import UsageError
 from cyclometer.lint import Finding
 from cyclometer.report.html.document import document
 from cyclometer.report.html.subject import subject
+from tests.compare import bundles as printed
 from tests.report import sample_bundles as bundles
 
 EVIL = "</script><script>pwned()</script><img src=x onerror=pwned()>\"'>"
@@ -238,6 +239,14 @@ def test_command_refuses_more_sides_than_colours(tmp_path: Path):
     result = CliRunner().invoke(cli, ["report", *[path] * 7, "-o", str(tmp_path / "x.html")])
     assert isinstance(result.exception, UsageError)
     assert "at most 6" in str(result.exception)
+
+
+def test_a_figure_whose_spread_is_not_known_has_no_interval_drawn_or_told():
+    told = {"mean only": {}, "with its spread": {"sd": 3.0, "n": 50}}
+    html = report(printed.bundle(*(printed.Spec(key, [100.0], summary=summary) for key, summary in told.items())))
+    lines = dict(re.findall(r"<tr[^>]*><th[^>]*data-v=\"([^\"]+)\"(.*?)</tr>", html))
+    assert ["whisker" in lines[key] for key in told] == [False, True]
+    assert html.count("none: a figure whose spread is not known") == 1
 
 
 def test_command_takes_other_tools_files(tmp_path: Path):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from cyclometer.cli import sides
+from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclometer.compare.pairing import Across
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 
 @click.command(cls=sides.TwoSides)
 @sides.options
-@click.option("--matrix", "mode", flag_value="matrix", help="Lay all configurations of the operands side by side.")
-@click.option("--aa", "mode", flag_value="aa", help="The operand is a store of repeated runs: count false alarms.")
-@click.option("--history", "mode", flag_value="history", help="The operand is a store: find when circles changed.")
+@click.option("--matrix", is_flag=True, help="Lay all configurations of the operands side by side.")
+@click.option("--aa", is_flag=True, help="The operand is a store of repeated runs: count false alarms.")
+@click.option("--history", is_flag=True, help="The operand is a store: find when circles changed.")
 def command(
     operands: tuple[str, ...], margin: float, fdr: float, layout_floor: float | None, across: Across,
-    as_json: bool, as_markdown: bool, mode: str | None,
+    as_json: bool, as_markdown: bool, **modes: bool,
 ) -> None:  # fmt: skip
     """Compare BEFORE with AFTER: bundles, or files of other tools; several a side with -- between.
 
@@ -34,8 +35,11 @@ def command(
     from cyclometer.compare import verdicts
 
     options = verdicts.Options(margin, fdr, layout_floor)
-    if mode is not None:
-        _MODES[mode](sides.together(operands), options, across, sides.Form.of(as_json, as_markdown))
+    chosen = [name for name, wanted in modes.items() if wanted]
+    if len(chosen) > 1:
+        raise UsageError(f"--{' and --'.join(chosen)} are answers to different questions; choose one")
+    if chosen:
+        _MODES[chosen[0]](sides.together(operands), options, across, sides.Form.of(as_json, as_markdown))
         return
     from cyclometer.report import comparison
 

@@ -20,6 +20,7 @@ from cyclometer.errors import BadFile
 MAX_FILE_BYTES = 256 << 20
 MAX_JSON_BYTES = 64 << 20
 MAX_JSON_VALUES = 5_000_000  # some 60 bytes of memory each, so that a bomb of empty lists stays below 350 MB
+_AN_OBJECT = 4  # values that the memory of an object with one member is worth
 MAX_LINES = 2_000_000
 MAX_LINE_CHARS = 10_000  # of the line-oriented formats; bounds what a regular expression may look at
 HEAD_BYTES = 64 << 10  # what a format is recognised by
@@ -129,7 +130,7 @@ def json_value(text: str | bytes, where: str) -> Any:
     data = text.encode() if isinstance(text, str) else text
     if len(data) > MAX_JSON_BYTES:
         raise BadFile(f"{where} holds {len(data)} bytes of JSON, of which {MAX_JSON_BYTES} at most are read; split it")
-    if len(data) > MAX_JSON_VALUES < data.count(b",") + data.count(b"[") + data.count(b"{"):
+    if data.count(b",") + data.count(b"[") + _AN_OBJECT * data.count(b"{") > MAX_JSON_VALUES:
         raise BadFile(f"{where} holds more than {MAX_JSON_VALUES} JSON values; split it")
     try:
         return msgspec.json.decode(data)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.bundle.model import Bundle, Row, Samples
+from cyclometer.errors import UsageError
 from cyclometer.estimate.rows import Estimate
 
 FloatArray = NDArray[np.float64]
@@ -95,7 +96,7 @@ def _tests(samples: Samples, rows: NDArray[np.intp], e: Estimate | None) -> Test
 
 
 def names(found: Sequence[Estimate]) -> list[str]:
-    """One name an estimate, all different: the key, then what tells its configuration or clock from its namesakes'.
+    """One name an estimate, all different: the key, then in what configuration, clock or flow differ from namesakes'.
 
     `fifo.put` stays `fifo.put`; two configurations of it become `fifo.put/mcs=off` and `fifo.put/mcs=on`, two rows
     that nothing tells apart `fifo.put/1` and `fifo.put/2`.
@@ -110,6 +111,14 @@ def names(found: Sequence[Estimate]) -> list[str]:
     return told
 
 
+def chosen(found: Sequence[Estimate], wanted: str) -> list[Estimate]:
+    """The estimates whose key or name in `names` is `wanted`. Raises UsageError where there is none."""
+    picked = [e for name, e in zip(names(found), found, strict=True) if wanted in (name, e.contract.key)]
+    if not picked:
+        raise UsageError(f"the bundle has no circle {wanted!r}; `cyclometer show` lists those it has")
+    return picked
+
+
 def _difference(e: Estimate, found: Sequence[Estimate]) -> str:
     namesakes = [other for other in found if other.contract.key == e.contract.key]
     options = sorted({option for other in namesakes for option in other.configuration})
@@ -119,4 +128,14 @@ def _difference(e: Estimate, found: Sequence[Estimate]) -> str:
         parts.append(f"clock={e.clock.name}")
     if len({other.method for other in namesakes}) > 1:
         parts.append(f"method={e.method}")
+    if len({_sizes(other) for other in namesakes}) > 1:
+        parts.append(f"turns={_sizes(e)}")
     return "".join(f"/{part}" for part in parts)
+
+
+def _sizes(e: Estimate) -> str:
+    """The test sizes of its flow."""
+    if e.flow is None:
+        return "unset"
+    last = e.flow.initial + (e.flow.groups - 1) * e.flow.delta
+    return f"{e.flow.initial}-{last}" if last != e.flow.initial else str(last)

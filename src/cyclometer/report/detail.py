@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.errors import UsageError
 from cyclometer.estimate import digits, kbench, modes, planner
 from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.rows import Estimate, estimates, picked
 from cyclometer.report import table
+from cyclometer.report.circle import chosen
 
 _ROWS, _COLUMNS = 12, 72
 _SHADES = " ·:+*#@"
@@ -29,10 +29,8 @@ _RUN_S = 0.01  # what a run spends on a circle beyond its tests: a process, its 
 
 
 def show(bundle: Bundle, key: str, as_json: bool) -> None:
-    """Prints everything about circle `key`. Raises UsageError where the bundle has no such circle."""
-    found = [e for e in estimates(bundle) if e.contract.key == key]
-    if not found:
-        raise UsageError(f"the bundle has no circle {key!r}; `cyclometer show` lists those it has")
+    """Prints everything about the circle of this key or name. Raises UsageError where the bundle has none."""
+    found = chosen(estimates(bundle), key)
     if as_json:
         click.echo(json.dumps([_json(e) for e in found], indent=1))
         return

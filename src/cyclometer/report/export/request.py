@@ -11,7 +11,7 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate, estimates
-from cyclometer.report.circle import names
+from cyclometer.report.circle import chosen, names
 
 GROUP = "cyclometer.exporters"
 
@@ -51,21 +51,20 @@ Exporter = Callable[[Request], str | bytes]
 def make(bundle: Bundle, keys: tuple[str, ...] = (), where: dict[str, str] | None = None) -> Request:
     """A request for the circles `keys` (all when empty) in configurations that have every option of `where`.
 
-    Raises UsageError where a key or an option is not in the bundle.
+    A key may be a name that tells its circle from its namesakes. Raises UsageError where a key or an option is not in
+    the bundle.
     """
     everything = estimates(bundle)
     if not everything:
         raise NothingMeasured("the bundle holds no circle to export; measure again or name another bundle")
-    for key in keys:
-        if key not in {e.contract.key for e in everything}:
-            raise UsageError(f"the bundle has no circle {key!r}; `cyclometer show` lists those it has")
     options = (where or {}).items()
-    chosen = [e for e in everything if not keys or e.contract.key in keys]
-    chosen = [e for e in chosen if options <= e.configuration.items()]
-    if not chosen:
+    asked_for = {id(e) for key in keys for e in chosen(everything, key)}
+    found = [e for e in everything if not keys or id(e) in asked_for]
+    found = [e for e in found if options <= e.configuration.items()]
+    if not found:
         asked = ", ".join(f"{name}={value}" for name, value in options)
         raise UsageError(f"the bundle has no circle with {asked}; `cyclometer show --json` lists the configurations")
-    return Request(bundle, tuple(chosen), tuple(names(chosen)))
+    return Request(bundle, tuple(found), tuple(names(found)))
 
 
 def exporters() -> dict[str, str]:

@@ -167,15 +167,16 @@ def _si(value: float) -> str:
 
 
 def _latency_drawing(e: Estimate, scale: Scale | None) -> Markup | None:
-    """Quiet as a dot with its interval, typical as a tick, on the scale of all circles."""
+    """Quiet as a dot with its interval, where it is known, and typical as a tick, on the scale of all circles."""
     value = _plotted(e)
     if scale is None or e.quiet is None or e.typical is None or not value or value <= 0:
         return None
     factor, quiet = value / e.quiet.value, e.quiet
     told = np.array([quiet.interval.low, quiet.interval.high, e.typical.value]) * factor
     low, high, typical = scale.many(told).tolist()
+    known = math.isfinite(quiet.interval.half_width)
     parts = (
-        tag("line", cls="whisker", x1=low, x2=high, y1=9, y2=9),
+        tag("line", cls="whisker", x1=low, x2=high, y1=9, y2=9) if known else None,
         tag("line", cls="typical", x1=typical, x2=typical, y1=4, y2=14),
         tag("circle", cls="dot", cx=scale(value), cy=9, r=4),
     )
@@ -263,6 +264,6 @@ def _change_drawing(finding: Finding, scale: Scale) -> Markup:
     return _bar(_css(finding.verdict), *parts)
 
 
-def _bar(cls: str, *parts: Markup) -> Markup:
+def _bar(cls: str, *parts: Markup | None) -> Markup:
     """A line's drawing; hidden from screen readers, for its figures stand beside it."""
     return tag("svg", *parts, viewBox=f"0 0 {_BAR} {_TALL}", cls=f"bar {cls}", aria_hidden="true")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 from cyclometer.estimate import digits
@@ -126,6 +127,13 @@ def _quantiles(e: Estimate) -> str:
     return "" if e.tails is None else _with_unit(e, table.quantiles(e.tails))
 
 
+def _scope(e: Estimate) -> str:
+    if e.quiet is None:
+        return ""
+    known = math.isfinite(e.quiet.interval.half_width)
+    return f"{e.quiet.interval.level:.0%}, {e.quiet.scope}" if known else "none: a figure whose spread is not known"
+
+
 def _sigma(e: Estimate) -> str:
     if e.sigma_turn is not None:
         return f"{e.sigma_turn:.3g} {e.clock.unit}"
@@ -200,7 +208,7 @@ _FIGURES: tuple[tuple[str, str, Callable[[Estimate], str]], ...] = (
     ("cold pass", "median of the first passes after an eviction", _cold),
     ("quantiles", "of single turns", _quantiles),
     ("spread", "between runs", spread),
-    ("interval", "what it speaks about", lambda e: f"{e.quiet.interval.level:.0%}, {e.quiet.scope}" if e.quiet else ""),
+    ("interval", "what it speaks about", _scope),
     ("one turn's sd", "sigma P, where turns are independent", _sigma),
     ("course of a run", "over its tests", _course),
     ("tests", "that count", lambda e: f"{e.tests} in {len(e.runs)} run{'s' * (len(e.runs) != 1)}"),

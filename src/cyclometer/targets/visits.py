@@ -32,6 +32,7 @@ class Settings:
 
     runs: int = 5
     rounds: int = 7  # a run meets a circle at this many moments of its time, so that one of them is quiet
+    flow: Flow | None = None  # of every circle asked for, instead of one that fits the budget
     budget_s: float = 54.0
     only: tuple[str, ...] = ("*",)
     method: str | None = None  # None: each circle's own
@@ -161,7 +162,8 @@ class Measurement:
             if number == 0 and run <= _COLD_RUNS:
                 self._timed(run, key, "passes", plan.single_flow(plan.PASSES))
             pace = plan.pace(deadline_s - time.monotonic(), len(order) - done, share_s / (s.runs * s.rounds))
-            self._timed(run, key, self.methods[key], plan.paced(flows[key], pace))
+            flow = flows[key] if flows[key] is s.flow else plan.paced(flows[key], pace)
+            self._timed(run, key, self.methods[key], flow)
         self.progress.visits(len(order), len(order), "")
 
     def _flow(self, key: str, share_s: float) -> Flow:
@@ -169,6 +171,8 @@ class Measurement:
         cost, method, s = self.costs[key], self.methods[key], self.settings
         if method == "passes":
             return plan.single_flow(plan.PASSES)
+        if s.flow is not None and method == "accumulated" and key not in plan.REFERENCES:
+            return s.flow
         flow = plan.accumulated_flow(cost, 1) if method == "accumulated" else plan.single_flow(1)
         tests = plan.tests_within(flow, cost, share_s, s.runs, s.rounds)
         return Flow(flow.initial, flow.delta, flow.groups, tests)

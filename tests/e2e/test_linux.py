@@ -135,6 +135,19 @@ def test_a_circle_that_hangs_or_dies_is_reported_and_the_others_go_on(circle: st
     assert runner.decoder.damage == []
 
 
+def test_kbench_prints_its_own_table(tmp_path: Path) -> None:
+    options = ["run", "--kbench", "30,1,5,20", "--runs", "1", "--budget", "2s", "-o", str(tmp_path / "bundle")]
+    done = subprocess.run([*CLI, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    fields = dict(line.split(": ") for line in done.stdout.splitlines() if line.count(": ") == 1)
+    assert (fields["Initial Test size"], fields["Delta"], fields["Number of Groups"]) == ("30", "1", "5")
+    *_, printed = done.stdout.partition("(clock cycles):\n")
+    table = [line.split() for line in printed.splitlines() if line[:1].isdigit()]
+    assert [len(row) for row in table] == [5] * 20
+    sizes = Counter(store.read(tmp_path / "bundle").samples.turns.tolist())
+    assert [sizes[turns] for turns in range(30, 35)] == [20] * 5
+
+
 def _children(pid: int) -> list[int]:
     files = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for file in files for child in file.read_text(encoding="ascii").split()]

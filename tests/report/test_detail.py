@@ -69,6 +69,16 @@ def test_single_turns_have_quantiles_with_intervals_and_modes(capsys: pytest.Cap
     assert "KBench" not in "".join(facts)
 
 
+@pytest.mark.parametrize(("bend", "words"), [(1.0, "dearer"), (-1.0, "cheaper")])
+def test_a_bent_line_says_which_way(capsys: pytest.CaptureFixture[str], bend: float, words: str) -> None:
+    bundle = Maker(runs=5).accumulated(PIPE, 4000).bundle()
+    s = bundle.samples
+    bent = replace(bundle, samples=replace(s, value=s.value + bend * 20 * s.turns**2))
+    assert shown(capsys, bent, PIPE.key)["fixed cost c"].endswith(
+        f"does not hold, turns grow {words} with their number"
+    )
+
+
 def plan_of(facts: dict[str, str]) -> tuple[int, int]:
     found = re.fullmatch(r"±0.5 % takes (\d+) runs of (\d+) tests?, [\d.]+ s", facts["plan"])
     assert found is not None, facts["plan"]

@@ -95,7 +95,7 @@ def command(
     from cyclometer.targets.common import Request
 
     request = Request(
-        only=only or ((_kbench_circle(config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
+        only=only or ((_kbench_circle(target, config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
         budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
         flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
         append=append, cpu_model=cpu_model, symbols=symbols, memory_latency_cyc=memory_latency_cyc,
@@ -108,8 +108,10 @@ def command(
     sys.exit(max(finish(one, chosen, path) for one, chosen, path in _measure_all(target, wanted)))
 
 
-def _kbench_circle(config: dict[str, str]) -> str:
+def _kbench_circle(target: str, config: dict[str, str]) -> str:
     """KBench's own case: a thread signals one of higher priority, both in one space."""
+    if target.endswith("linux"):
+        return "notification.low_to_high.same"
     variant = "k_to_k" if config.get("userspace") == "off" else "u_to_u.same"
     return f"notification.round_trip.low_to_high.{variant}"
 
@@ -240,5 +242,7 @@ def _print(bundle: Bundle, as_json: bool) -> None:
 
 def _print_kbench(bundle: Bundle) -> None:
     from cyclometer.report.export import kbench, request
+    from cyclometer.targets.plan import REFERENCES
 
-    click.echo(kbench.export(request.make(bundle)), nl=False)
+    keys = {row.contract.key for row in bundle.identity.rows}.difference(REFERENCES)
+    click.echo(kbench.export(request.make(bundle, tuple(keys))), nl=False)

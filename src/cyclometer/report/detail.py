@@ -96,11 +96,17 @@ def _latency(e: Estimate) -> list[str]:
 
 def _fixed_cost(e: Estimate, fit: MarginalFit) -> str:
     """c, whether the line holds, and by how much A / N of the smallest test overstates a turn (design 6.2)."""
-    bend = {True: "the line holds", False: "the line does not hold", None: "bend not tested"}[fit.line_holds()]
+    bend = {True: "the line holds", False: _bend(fit), None: "bend not tested"}[fit.line_holds()]
     cost = f"{digits.with_interval(fit.c, fit.c_interval.half_width)} {e.clock.unit} a test"
     if e.flow is not None:
         cost += f", {_percent(fit.fixed_cost_share(e.flow.initial))} of the {e.flow.initial} turns of the smallest"
     return f"{cost}; {bend}"
+
+
+def _bend(fit: MarginalFit) -> str:
+    assert fit.curvature is not None
+    dearer = "dearer" if fit.curvature.quadratic > 0 else "cheaper"
+    return f"the line does not hold, turns grow {dearer} with their number"
 
 
 def _percent(fraction: float) -> str:

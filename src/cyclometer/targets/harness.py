@@ -42,7 +42,6 @@ class Harness:
         command = [str(program), "--run", str(run), "--watchdog", str(watchdog_s), *options]
         # A session of its own: Ctrl-C is for the laboratory, which ends its harnesses in order.
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        self.run = run
         self.console = bytearray()
         self.decoder = Decoder()
         self._records: list[Record] = []  # decoded and not yet returned, which an interrupt must not lose

@@ -17,7 +17,7 @@ from cyclometer.targets import build, harness
 from cyclometer.targets.common import SILENT, Measured, Progress, Request, choose
 from cyclometer.targets.visits import Measurement, Settings
 
-_USELESS = ("config", "flow", "image", "machine", "kernel", "append", "cpu_model", "symbols",
+_USELESS = ("config", "image", "machine", "kernel", "append", "cpu_model", "symbols",
             "memory_latency_cyc", "memory_jitter")  # fmt: skip
 _QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
 
@@ -80,7 +80,8 @@ def _settings(request: Request) -> Settings:
     base = _QUICK if request.quick else Settings()
     return Settings(
         runs=request.runs or base.runs,
-        rounds=base.rounds,
+        rounds=base.rounds if request.flow is None else 1,
+        flow=request.flow,
         budget_s=request.budget_s or base.budget_s,
         only=request.only,
         method=request.method,

@@ -16,7 +16,6 @@ from cyclometer.targets import build
 
 PACKAGE = "pythondata-cpu-rocket==0.0.post7146"
 SHA256 = "5954f2bde8e63e43fe4cbc64649687623b64f849d37b4b0d26b07228127bd592"
-CORES = ("LitexFullConfig", "LitexLinuxConfig")
 PACKAGES = {"verilator": "verilator", "g++": "g++", "make": "make"}  # program -> Debian package
 _INSIDE = "pythondata_cpu_rocket/verilog/"
 _UNPACKED_MAX_BYTES = 64 << 20  # of all files taken from the package

@@ -256,6 +256,20 @@ def test_a_bend_is_seen_with_its_sign(bend: float, holds: bool) -> None:
         assert fit.curvature.quadratic == pytest.approx(bend, rel=0.2)
 
 
+def test_a_line_that_does_not_hold_errs_by_what_it_misses() -> None:
+    """Birge (1932): the locations of groups alike lie sqrt(chi^2 / (G - 2)) times as far off as their errors say."""
+    sizes, variance = np.array([10.0, 20, 30, 40]), np.full(4, 4.0)
+    for bend, bent in ((0.1, True), (0.001, False)):
+        y = 500 + 100 * sizes + bend * sizes**2
+        fit = marginal.fit_groups(marginal.Groups(sizes, y, np.ones(4), variance, np.full(4, 49.0)))
+        oracle = sm.OLS(y, sm.add_constant(sizes)).fit()
+        scatter = oracle.bse if bent else oracle.bse / math.sqrt(oracle.mse_resid / 4)
+        assert fit.line_holds() is not bent
+        assert (fit.c_standard_error, fit.b_standard_error) == pytest.approx(tuple(scatter))
+        reach = fit.c_interval.half_width / fit.c_standard_error
+        assert 1.96 < reach < 2.02
+
+
 def test_line_holds_at_the_declared_alpha() -> None:
     curvature = marginal.Curvature(0.02, 0.0, 0.5)
     fit = marginal.fit([1.0, 2.0, 3.1], [1, 2, 3])

@@ -29,6 +29,10 @@ class Curvature:
     quadratic: float
     quadratic_p: float
 
+    def bent(self, alpha: float = 0.01) -> bool:
+        """Whether a line is refuted at `alpha`, by lack of fit where that could be tested."""
+        return (self.quadratic_p if self.lack_of_fit_p is None else self.lack_of_fit_p) < alpha
+
 
 @dataclass(frozen=True)
 class MarginalFit:
@@ -45,10 +49,7 @@ class MarginalFit:
 
     def line_holds(self, alpha: float = 0.01) -> bool | None:
         """False when curvature is significant at `alpha`; None when it could not be tested."""
-        if self.curvature is None:
-            return None
-        p = self.curvature.lack_of_fit_p
-        return (self.curvature.quadratic_p if p is None else p) >= alpha
+        return None if self.curvature is None else not self.curvature.bent(alpha)
 
     def fixed_cost_share(self, N: int) -> float:
         """The part of b by which A/N at this test size overstates it."""
@@ -108,18 +109,32 @@ def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
     N, y = groups.N, groups.location
     slope, cut = _line(N, groups.weight)
     b, c = float(slope @ y), float(cut @ y)
-    b_error, b_df = _linear_error(slope, groups, y - c - b * N, 2)
-    c_error, c_df = _linear_error(cut, groups, y - c - b * N, 2)
+    residual = y - c - b * N
+    curvature = _curvature(groups) if N.size >= 3 else None
+    stretch = _stretch(groups, residual) if curvature is not None and curvature.bent() else 1.0
+    b_error, b_df = _linear_error(slope, groups, residual, 2)
+    c_error, c_df = _linear_error(cut, groups, residual, 2)
     return MarginalFit(
         b=b,
-        b_standard_error=b_error,
-        b_interval=student(b, b_error, b_df, level),
+        b_standard_error=stretch * b_error,
+        b_interval=student(b, stretch * b_error, b_df, level),
         c=c,
-        c_standard_error=c_error,
-        c_interval=student(c, c_error, c_df, level),
+        c_standard_error=stretch * c_error,
+        c_interval=student(c, stretch * c_error, c_df, level),
         sizes=N.size,
-        curvature=_curvature(groups) if N.size >= 3 else None,
+        curvature=curvature,
     )
+
+
+def _stretch(groups: Groups, residual: FloatArray) -> float:
+    """How much further the locations lie from a line that does not hold than their own errors put them (Birge 1932).
+
+    Without it a bent line's fixed cost, and with it the latency of a turn, would look as sure as the locations are.
+    """
+    if groups.known is None:  # then the errors come from that distance already
+        return 1.0
+    variance, _ = groups.known
+    return math.sqrt(float(np.sum(residual**2 / variance)) / (residual.size - 2))
 
 
 def fit_runs(N: ArrayLike, locations: ArrayLike, level: float = 0.95) -> MarginalFit:

@@ -13,7 +13,7 @@ from scipy import stats
 
 from cyclometer import errors
 from cyclometer.bundle.model import Problem
-from cyclometer.compare.pairing import side
+from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import LAYOUT_FLOORS, Comparison, Finding, Options, compare, compare_code, gate_code
 from tests.compare.bundles import ICOUNT, RTL, Spec, bundle, measured, one_side
 
@@ -114,14 +114,31 @@ def test_exact_clocks_compare_exactly() -> None:
     assert (found.verdict, found.change, found.scope) == ("equivalent", 0.004, "exact")
 
 
-def test_exact_cycles_have_the_layout_floor_that_was_measured() -> None:
-    floor = LAYOUT_FLOORS["cycles"]
-    inside, beyond = 1000 * (1 + 0.9 * floor), 1000 * (1 + 1.1 * floor)
-    assert judged([1000], [inside], clock=RTL).verdict == "equivalent"
-    assert f"layout floor {100 * floor:.2g} %" in judged([1000], [inside], clock=RTL).reason
-    assert judged([1000], [beyond], clock=RTL).verdict == "regressed"
-    assert judged([1000], [1000 * (1 - 1.1 * floor)], clock=RTL).verdict == "improved"
-    assert judged([1000], [1001], Options(layout_floor=0.0), clock=RTL).verdict == "regressed"
+def timed(method: str, tests: int, cycles: float) -> Side:
+    """A circle on the simulated core that was timed so, in one run of so many tests or passes."""
+    one = one_side(Spec("a", [cycles], clock=RTL))
+    estimate = one.circles[0].estimate
+    runs = tuple(replace(run, typical=replace(run.typical, tests=tests)) for run in estimate.runs)
+    return replace(one, circles=(replace(one.circles[0], estimate=replace(estimate, method=method, runs=runs)),))
+
+
+@pytest.mark.parametrize(
+    ("method", "tests", "floor"),
+    [("accumulated", 4, "turns"), ("direct", 10, "passes"), ("direct", 9, "few passes"), ("reported", 1, "passes")],
+)
+def test_exact_cycles_have_the_layout_floor_that_was_measured(method: str, tests: int, floor: str) -> None:
+    share, before = LAYOUT_FLOORS[floor], timed(method, tests, 1000)
+    for factor, verdict in ((0.9, "equivalent"), (1.1, "regressed"), (-0.9, "equivalent"), (-1.1, "improved")):
+        found = compare(before, timed(method, tests, 1000 * (1 + factor * share))).findings[0]
+        assert found.verdict == verdict
+        assert found.reason == f"exact clock, layout floor {100 * share:.2g} %"
+    moved = compare(before, timed(method, tests, 1001), Options(layout_floor=0.0)).findings[0]
+    assert moved.verdict == "regressed"
+
+
+def test_the_side_with_few_passes_sets_the_floor() -> None:
+    found = compare(timed("direct", 10, 1000), timed("direct", 4, 1200)).findings[0]
+    assert (found.verdict, found.minimum_detectable) == ("equivalent", LAYOUT_FLOORS["few passes"])
 
 
 def test_an_exact_clock_whose_runs_differ_is_judged_as_noisy() -> None:

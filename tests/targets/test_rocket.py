@@ -13,9 +13,10 @@ import pytest
 from cyclometer.bundle.model import Contract
 from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
 from cyclometer.record.schema import Flow
-from cyclometer.targets import kernel, rocket, rocket_board
-from cyclometer.targets.common import Progress, Request
+from cyclometer.targets import build, kernel, rocket, rocket_board
+from cyclometer.targets.common import Measured, Progress, Request
 from cyclometer.targets.console import Ended
+from tests.compare.bundles import bundle
 
 INSIDE = "pythondata_cpu_rocket/verilog/"
 
@@ -76,6 +77,46 @@ def test_every_circle_has_a_boot_of_its_own(planned: rocket.RocketTarget) -> Non
     assert [boots[0][name] for name in ("initial", "delta", "groups", "tests")] == ["1", "2", "3", "4"]
 
 
+def without_simulator(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[bytes]]:
+    """Makes a measurement's surroundings up; yields the consoles of each run that reach the bundle."""
+    seen: dict[int, list[bytes]] = {}
+
+    def assemble(_target: object, _facts: object, by_run: kernel.Runs, *_: object) -> Measured:
+        seen.update({run: [ended.console for ended in of_run] for run, of_run in by_run.items()})
+        return Measured(bundle(), {})
+
+    monkeypatch.setattr(rocket.RocketTarget, "missing", lambda _: "")
+    monkeypatch.setattr(rocket_board, "simulator", lambda *_: Path("sim"))
+    monkeypatch.setattr(rocket_board, "verilator_version", lambda: "5")
+    monkeypatch.setattr(rocket, "_image", lambda _: Path("rocket/kernel.elf"))
+    monkeypatch.setattr(kernel, "assemble", assemble)
+    return seen
+
+
+@pytest.mark.parametrize("ended_before", [0, 1, 4])
+def test_an_interrupt_keeps_the_boots_that_had_ended(
+    planned: rocket.RocketTarget, monkeypatch: pytest.MonkeyPatch, ended_before: int
+) -> None:
+    seen, progress, begun = without_simulator(monkeypatch), Progress(), []
+
+    def boot(*_: object, **__: object) -> Ended:
+        begun.append(len(begun))
+        if len(begun) > ended_before:
+            progress.stop.set()
+            return Ended(b"half", "was interrupted")
+        return Ended(str(begun[-1]).encode(), "", done=True)
+
+    monkeypatch.setattr(rocket, "_boot", boot)
+    monkeypatch.setattr(build, "cores", lambda: 1)
+    if not ended_before:
+        with pytest.raises(NothingMeasured, match="interrupted before its first circle"):
+            planned.measure(Request(runs=2), {}, progress)
+    else:
+        assert planned.measure(Request(runs=2), {}, progress).interrupted
+        assert seen == ({1: [b"0"]} if ended_before == 1 else {1: [b"0", b"1", b"2"], 2: [b"3"]})
+    assert len(begun) == ended_before + 1
+
+
 @pytest.mark.parametrize(("request_", "runs"), [(Request(), 2), (Request(quick=True), 1), (Request(runs=3), 3)])
 def test_all_runs_boot_alike_and_their_consoles_are_kept_apart(
     planned: rocket.RocketTarget, monkeypatch: pytest.MonkeyPatch, request_: Request, runs: int
@@ -86,17 +127,8 @@ def test_all_runs_boot_alike_and_their_consoles_are_kept_apart(
         booted.extend(boots)
         return [Ended(str(n).encode(), "", done=True) for n in range(len(boots))]
 
-    seen: dict[int, list[bytes]] = {}
-    monkeypatch.setattr(rocket.RocketTarget, "missing", lambda _: "")
-    monkeypatch.setattr(rocket_board, "simulator", lambda *_: Path("sim"))
-    monkeypatch.setattr(rocket_board, "verilator_version", lambda: "5")
-    monkeypatch.setattr(rocket, "_image", lambda _: Path("rocket/kernel.elf"))
+    seen = without_simulator(monkeypatch)
     monkeypatch.setattr(rocket, "_boot_all", boot_all)
-    monkeypatch.setattr(
-        kernel,
-        "assemble",
-        lambda _t, _f, by_run, *_: seen.update({r: [e.console for e in es] for r, es in by_run.items()}),
-    )
     planned.measure(request_, {}, Progress())
     assert booted == booted[:3] * runs
     assert seen == {run + 1: [str(3 * run + n).encode() for n in range(3)] for run in range(runs)}

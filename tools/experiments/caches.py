@@ -6,6 +6,7 @@ The two bundles may be given; otherwise both suites are measured, for some ten m
 
 from __future__ import annotations
 
+import statistics
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +23,7 @@ from cyclometer.targets.common import SILENT, Request
 from cyclometer.targets.rocket import RocketTarget, rocket, rocket_small
 
 BOARDS = (rocket(), rocket_small())
+TIMED = {"turns, many in a row": "accumulated", "passes, each alone": "direct"}
 MOST = 8  # rows that moved most, and as many that moved least
 EXPLAINED = (
     "floor.crossing.user", "thread.yield.round_trip.u_to_u.cross", "semaphore.give.wake+ctx.u_to_u",
@@ -43,6 +45,8 @@ def laid(sides: tuple[Side, Side]) -> dict[str, str]:
     found = matrix(dict(zip((b.name for b in BOARDS), sides, strict=True)), across={"target": None})
     means = [(name, mean[1].rows, f"{mean[1].ratio:.2f}") for name, mean in found.means.items() if mean[1].ratio]
     moved = sorted((row for row in found.rows if ratio(row)), key=ratio, reverse=True)
+    timed = [(name, [ratio(row) for row in moved if method(row) == word]) for name, word in TIMED.items()]
+    means[1:1] = [(name, len(ratios), f"{statistics.geometric_mean(ratios):.2f}") for name, ratios in timed]
     header = ["row", "rocket", "rocket-small", "ratio"]
     return {
         "classes": board.table(["class of rows", "rows", "geometric mean of the ratios"], means),
@@ -55,6 +59,11 @@ def ratio(row: Row) -> float:
     """What the row costs on the small core, where the other one is 1; 0 where a board has no valid latency."""
     finding = row.findings[1]
     return 0.0 if finding is None or finding.change is None else 1 + finding.change
+
+
+def method(row: Row) -> str:
+    """How the row was timed."""
+    return next(cell.estimate.method for cell in row.cells if cell)
 
 
 def line(row: Row) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ _OPTIONS = (
                  help="Share of false ones among the changes reported; intervals are of level 1 - SHARE."),
     click.option("--layout-floor", callback=_share, metavar="SHARE",
                  help="On an exact clock, the change that moving code alone is known to cause.  "
-                      "[default: 15% of cycles, as measured; 0% of others]"),
+                      "[default: 10% of cycles a turn, 15% a pass, 25% of few passes, as measured; 0% of other units]"),
     click.option("--across", multiple=True, callback=_across, metavar="NAME[=X,Y]",
                  help="Compare although option NAME (or target, cpu) differs; X,Y choose the two sides' rows."),
     click.option("--json", "as_json", is_flag=True, help="Print rows and summary as JSON."),

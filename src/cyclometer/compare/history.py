@@ -110,7 +110,7 @@ def _told(bundle: Bundle, run: int) -> str:
 def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ...]:
     values = np.array([point.value for point in points])
     if points[0].circle.estimate.clock.exact:
-        floor = options.floor_on(points[0].circle.estimate.clock.unit)
+        floor = options.floor_on(*(point.circle.estimate for point in points))
         steps = np.flatnonzero(np.abs(np.diff(values)) > floor * values[:-1]) + 1
         divided: list[tuple[int, float | None]] = [(int(at), None) for at in steps]
     else:

@@ -30,8 +30,11 @@ VERDICTS = (
     "regressed", "improved", "failed", "invalid", "not comparable", "removed", "added", "undecided", "equivalent",
 )  # fmt: skip
 """Every verdict, in the order of what a reader must see first."""
-LAYOUT_FLOORS = {"cycles": 0.15}
-"""What moving code alone does to a circle on an exact clock of this unit: docs/experiments/layout.md. Others: none."""
+LAYOUT_FLOORS = {"turns": 0.10, "passes": 0.15, "few passes": 0.25}
+"""What moving code alone does to exact cycles, by what was timed: docs/experiments/layout.md. A pass meets caches and
+predictors as the rig left them, and the lowest of few passes is not yet the one that repeats."""
+FEW_PASSES = 10
+"""Fewer passes than these are few: a quick run's."""
 LAYOUTS = 3
 """From so many images a side on, their own spread tells what moving code does, and the floor is not needed."""
 
@@ -44,9 +47,9 @@ class Options:
     fdr: float = 0.05  # share of false ones among the changes reported; intervals are of level 1 - fdr
     layout_floor: float | None = None  # change on an exact clock that moving code causes; None: LAYOUT_FLOORS
 
-    def floor_on(self, unit: str) -> float:
-        """The layout floor on an exact clock of this unit."""
-        return LAYOUT_FLOORS.get(unit, 0.0) if self.layout_floor is None else self.layout_floor
+    def floor_on(self, *estimates: Estimate) -> float:
+        """The layout floor of these estimates of one row by an exact clock, the largest one."""
+        return max(map(_layout_floor, estimates)) if self.layout_floor is None else self.layout_floor
 
     @property
     def level(self) -> float:
@@ -239,13 +242,23 @@ def _exact(pair: Pair, options: Options) -> Finding | None:
     b, a = _both(pair)
     if not b.clock.exact or _differ(b.runs) or _differ(a.runs):
         return None
-    floor = options.floor_on(b.clock.unit)
+    floor = options.floor_on(b, a)
     change, verdict = statistics.decide_exact(_distinct(b.runs), _distinct(a.runs), floor)
     if 0 < abs(change) <= floor and min(_images(pair)) >= LAYOUTS:
         return None
     interval = Interval(change, change, options.level)
     reason = "exact clock" + (f", layout floor {_rough(floor)}" if floor else "")
     return Finding(pair, _turned(verdict, b), reason, change, interval, "exact", None, floor, 0)
+
+
+def _layout_floor(e: Estimate) -> float:
+    """Counts of instructions have none. Printed figures are taken for passes: nobody says how they were timed."""
+    if e.clock.unit != "cycles":
+        return 0.0
+    if e.method == "accumulated":
+        return LAYOUT_FLOORS["turns"]
+    few = e.method != "reported" and min(run.typical.tests for run in e.runs) < FEW_PASSES
+    return LAYOUT_FLOORS["few passes" if few else "passes"]
 
 
 def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:

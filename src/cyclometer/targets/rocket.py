@@ -10,9 +10,10 @@ from __future__ import annotations
 import fnmatch
 import shutil
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -88,9 +89,13 @@ class RocketTarget:
         number = request.runs or (1 if request.quick else RUNS)
         ends = _boot_all(command, image, boots * number, request.watchdog_s or BOOT_S, progress)
         runs = {run: ends[(run - 1) * len(boots) : run * len(boots)] for run in range(1, number + 1)}
-        return kernel.assemble(
-            self.name, facts | {"image": image.parent.name}, runs, {"arguments": boots}, _settings(request)
-        )
+        if interrupted := progress.stop.is_set():
+            runs = {run: kept for run, of_run in runs.items() if (kept := [ended for ended in of_run if ended.done])}
+        if not runs:
+            raise NothingMeasured(f"{self.name} was interrupted before its first circle was measured")
+        facts |= {"image": image.parent.name}
+        measured = kernel.assemble(self.name, facts, runs, {"arguments": boots}, _settings(request))
+        return replace(measured, interrupted=interrupted)
 
     def trace(self, request: Request, keys: Sequence[str]) -> Traced:
         """A boot of each circle that `request` asks for; those of `keys` tell what their telling tests executed.
@@ -103,7 +108,10 @@ class RocketTarget:
         with tempfile.TemporaryDirectory() as folder:
             files = {key: Path(folder) / f"{number}.trace" for number, key in enumerate(keys)}
             options = [("--trace", str(files[boot["only"]])) if boot["only"] in files else () for boot in boots]
-            ends = _boot_all(command, image, boots, request.watchdog_s or BOOT_S, SILENT, options)
+            progress = Progress()
+            ends = _boot_all(command, image, boots, request.watchdog_s or BOOT_S, progress, options)
+            if progress.stop.is_set():
+                raise KeyboardInterrupt
             told = {boot["only"]: Decoder().feed(ended.console) for boot, ended in zip(boots, ends, strict=True)}
             found = {key: _window(told.get(key, []), key, file) for key, file in files.items()}
         records = [record for boot in told.values() for record in boot]
@@ -177,21 +185,32 @@ def _boot_all(
     command: Sequence[str], image: Path, boots: Sequence[Mapping[str, str]], bound_s: float, progress: Progress,
     options: Sequence[Sequence[str]] | None = None,
 ) -> list[Ended]:  # fmt: skip
-    """All boots, as many at once as there are cores, in the order given; `options` are each one's own."""
+    """All boots, as many at once as there are cores, in the order given; `options` are each one's own.
+
+    An interrupt sets `progress.stop`, and those that had not ended by then are not `done`.
+    """
     done = count(1)
 
     def boot(arguments: Mapping[str, str], own: Sequence[str]) -> Ended:
-        ended = _boot([*command, *own], image, arguments, bound_s, to_exit=bool(own))
+        if progress.stop.is_set():
+            return Ended(b"", "was not begun")
+        ended = _boot([*command, *own], image, arguments, bound_s, progress.stop, to_exit=bool(own))
         progress.visits(next(done), len(boots), arguments["only"])
         return ended
 
     progress.visits(0, len(boots), boots[0]["only"])
     with ThreadPoolExecutor(max_workers=build.cores()) as pool:
-        return list(pool.map(boot, boots, options or [()] * len(boots)))
+        started = [pool.submit(boot, *each) for each in zip(boots, options or [()] * len(boots), strict=True)]
+        try:
+            wait(started)
+        except KeyboardInterrupt:
+            progress.stop.set()
+        return [future.result() for future in started]
 
 
 def _boot(
-    command: Sequence[str], image: Path, arguments: Mapping[str, str], bound_s: float = BOOT_S, to_exit: bool = False
-) -> Ended:
-    """One boot; ends with the image's `end` record, its finisher, or the bound."""
-    return read_console([*command, "--append", kernel.words(arguments), str(image)], bound_s, to_exit=to_exit)
+    command: Sequence[str], image: Path, arguments: Mapping[str, str], bound_s: float = BOOT_S,
+    stop: threading.Event | None = None, *, to_exit: bool = False,
+) -> Ended:  # fmt: skip
+    """One boot; ends with the image's `end` record, its finisher, the bound, or `stop`."""
+    return read_console([*command, "--append", kernel.words(arguments), str(image)], bound_s, stop, to_exit=to_exit)

@@ -372,6 +372,22 @@ def test_csv_table_with_units_and_states(tmp_path: Path) -> None:
     assert row(bundle, "table.pipe", state="after").clock.unit == "ns"
 
 
+@pytest.mark.parametrize(
+    ("head", "settings", "cautions"),
+    [("Before;After", {}, 1), ("Before (cycles);After (cycles)", {}, 0), ("Before;After", {"unit": "ns"}, 0)],
+)
+def test_a_unit_that_no_column_names_is_a_guess_that_is_told_once(
+    tmp_path: Path, head: str, settings: dict[str, str], cautions: int
+) -> None:
+    table = tmp_path / "change.csv"
+    table.write_text(f"Benchmark;{head}\npipe;6.4;5.9\nfutex;0.2;0.2\n")
+    bundle, _ = ingest([table], Settings(settings))
+    assert [problem.what.startswith("no column names its unit") for problem in bundle.identity.problems] == (
+        [True] * cautions
+    )
+    assert row(bundle, "table.pipe", state="before").clock.unit == settings.get("unit", "cycles")
+
+
 def test_settings_stand_over_what_was_found() -> None:
     settings = {"board": "tx1", "hz": "1.7e9", "clock": "PMCCNTR", "configuration": "night", "config.smp": "on"}
     bundle = ingest([DATA / "TX1_MCS_64.json"], Settings(settings))[0]

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.estimate.rows import estimates
@@ -62,3 +64,15 @@ def test_json_has_every_row_and_no_number_that_does_not_exist() -> None:
     assert (rows[SIGNAL.key]["valid"], rows[SIGNAL.key]["estimate"]) == (False, None)
     assert rows[TIMER.key]["quantiles"].keys() == {"0.5", "0.9"}  # 120 passes bound no other
     assert [problem["where"] for problem in told["problems"]] == ["circle futex.round_trip"]
+
+
+@pytest.mark.parametrize(("exact", "why"), [(True, "their latency hangs on what ran before"), (False, "regime")])
+def test_a_typical_latency_far_from_the_quiet_one_is_explained_by_what_the_clock_can_see(exact: bool, why: str) -> None:
+    (e, *_) = estimates(typical())
+    assert e.typical is not None
+    apart = replace(
+        e, clock=structs.replace(e.clock, exact=exact), typical=replace(e.typical, value=2 * e.typical.value)
+    )
+    (note,) = (line for line in table.footnotes(typical(), [apart]) if line.startswith("quiet and typical"))
+    assert "more than 5 % in 1 circle:" in note
+    assert why in note

@@ -33,9 +33,15 @@ class Row:
         return next(cell for cell in self.cells if cell is not None).estimate.clock.unit
 
 
+    @property
+    def of_rates(self) -> bool:
+        """Whether more is better, so that half of it costs twice as much."""
+        return next(cell for cell in self.cells if cell is not None).estimate.better == "higher"
+
+
 @dataclass(frozen=True)
 class Mean:
-    """The geometric mean of a column's ratios to column 0 over `rows` rows of a class; None without rows."""
+    """The geometric mean of a column's costs as multiples of column 0's, over `rows` rows of a class; None without."""
 
     ratio: float | None
     rows: int
@@ -150,7 +156,7 @@ def _means(rows: Sequence[Row], columns: int) -> dict[str, tuple[Mean, ...]]:
             of_class = logs.setdefault(name, [[] for _ in range(columns)])
             for column, finding in enumerate(row.findings):
                 if (times := ratio(finding)) is not None:
-                    of_class[column].append(math.log(times))
+                    of_class[column].append(-math.log(times) if row.of_rates else math.log(times))
     means = {name: tuple(map(_mean, of_class)) for name, of_class in logs.items()}
     order = ["all rows", "with a thread switch", "without a thread switch"]
     return dict(sorted(means.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))

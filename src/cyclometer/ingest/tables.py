@@ -38,6 +38,7 @@ _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _HEADING = re.compile(r"#{1,6}\s+(.{1,200})")
 _PERCENT = re.compile(r"([+-]?\d{1,9}(?:\.\d{1,9})?)\s*%")
 _MAX_COLUMNS = 200
+_GUESSED = "no column names its unit, as `mean (ns)` would, so cycles are taken; --set unit=ns says otherwise"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class _Column:
     name: str
     statistic: str = ""  # empty: a parameter
     state: str = ""
-    unit: str = "cycles"
+    unit: str = ""  # empty: unnamed
 
 
 @dataclass
@@ -131,7 +132,7 @@ def _column(name: str) -> _Column:
     unit = _UNIT.search(name)
     statistic = next((kind for kind, pattern in _STATISTICS if pattern.search(name)), "mean" if state else "")
     word = state[1].lower() if state else ""
-    return _Column(name, statistic, _STATES.get(word, word), unit[1] if unit else "cycles")
+    return _Column(name, statistic, _STATES.get(word, word), unit[1] if unit else "")
 
 
 def _read_row(into: Collector, columns: list[_Column], cells: list[str], context: _Context, at: int) -> None:
@@ -165,9 +166,11 @@ def _add(
     extra: dict[str, float],
     at: int,
 ) -> None:
-    unit, factor = _SCALE.get(unit, (unit, 1.0))
-    figures = {name: value if name == "n" else value * factor for name, value in figures.items()}
     known = _known(params)
+    if not unit and known.contract.key.startswith("table."):
+        _caution(into)
+    unit, factor = _SCALE.get(unit, (unit or "cycles", 1.0))
+    figures = {name: value if name == "n" else value * factor for name, value in figures.items()}
     statistics: dict[str, Any] = {name: figures.get(name) for name in ("mean", "sd", "minimum", "maximum", "median")}
     into.figure(
         known.contract,
@@ -178,6 +181,12 @@ def _add(
         better=known.better,
         summary=Summary(0, n=whole(figures.get("n")), extra=extra, **statistics),
     )
+
+
+def _caution(into: Collector) -> None:
+    """Says once that the unit is a guess, unless the user named it."""
+    if not into.settings.text("unit") and all(problem.what != _GUESSED for problem in into.problems):
+        into.problem("note", _GUESSED)
 
 
 def _known(params: dict[str, str]) -> sel4_keys.Known:

@@ -152,7 +152,8 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     gaps = [e.contract.key for e in found if _disagree(e)]
     if gaps:
         circles = f"{len(gaps)} circle{'s' if len(gaps) > 1 else ''}"
-        notes.append(f"quiet and typical differ by more than 5 % in {circles}: the machine changed regime.")
+        why = "their latency hangs on what ran before" if found[0].clock.exact else "the machine changed regime"
+        notes.append(f"quiet and typical differ by more than 5 % in {circles}: {why}.")
     unproven = sorted({name for e in found for name in e.unproven})
     if unproven:
         notes.append(f"not counted on this machine, so not proven: {', '.join(unproven)}.")

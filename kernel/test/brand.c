@@ -170,7 +170,7 @@ static void interrupt_by_brand(enum program program, uint64_t times)
     thread_sleep(1000);
     counters_read(before);
     for (uint64_t i = 0; i < times; i++)
-        interrupt_program(100 + i % 7);
+        interrupt_program(100 + i % 97); // prime: no loop of the program keeps step with it
     counters_read(after);
     test_shared()[3] = 1;
     CHECK_EQUAL(thread_join(t, 100000), 0);

@@ -270,6 +270,24 @@ def test_a_line_that_does_not_hold_errs_by_what_it_misses() -> None:
         assert 1.96 < reach < 2.02
 
 
+@pytest.mark.parametrize(("bend", "stretched"), [(0.0309, False), (0.0313, True)])
+def test_a_line_is_refuted_at_one_percent(bend: float, stretched: bool) -> None:
+    sizes, variance = np.array([10.0, 20, 30, 40]), np.full(4, 4.0)
+    groups = marginal.Groups(sizes, bend * sizes**2, np.ones(4), variance, np.full(4, 49.0))
+    fit = marginal.fit_groups(groups)
+    assert fit.curvature is not None
+    assert fit.curvature.lack_of_fit_p == pytest.approx(0.01, rel=0.2)
+    assert (fit.b_standard_error > 1.01 * 2 / math.sqrt(500)) is stretched
+
+
+def test_a_bent_line_through_single_tests_errs_by_its_scatter_once() -> None:
+    sizes = np.arange(10.0, 70, 10)
+    fit = marginal.fit(500 + 100 * sizes + sizes**2, sizes)
+    assert fit.line_holds() is False
+    oracle = sm.OLS(500 + 100 * sizes + sizes**2, sm.add_constant(sizes)).fit()
+    assert (fit.c_standard_error, fit.b_standard_error) == pytest.approx(tuple(oracle.bse))
+
+
 def test_line_holds_at_the_declared_alpha() -> None:
     curvature = marginal.Curvature(0.02, 0.0, 0.5)
     fit = marginal.fit([1.0, 2.0, 3.1], [1, 2, 3])

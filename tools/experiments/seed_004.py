@@ -14,6 +14,7 @@ import board
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclometer.estimate import digits, marginal
 from cyclometer.record.trace import USER, Steps, load, windows
 from cyclometer.targets import build, kernel, rocket_board
 from cyclometer.targets.console import Ended
@@ -57,12 +58,14 @@ def observe(memory: tuple[str, ...]) -> Observed:
 
 def against_n(seen: Observed) -> tuple[str, str]:
     """Mean and standard deviation of A and A/N for every N; and the line through all tests."""
-    slope, fixed = np.polyfit(seen.N, seen.A, 1)
-    rows = []
+    fit, rows = marginal.fit(seen.A, seen.N), []
     for n in np.unique(seen.N):
         a = seen.A[n == seen.N]
-        rows.append((n, f"{a.mean():.1f}", f"{a.std(ddof=1):.2f}", f"{a.mean() / n:.2f}", f"{slope + fixed / n:.2f}"))
-    return board.table(["N", "mean A", "sd A", "A/N", "(c + b N)/N"], rows), f"b = {slope:.2f}, c = {fixed:.2f} cycles"
+        rows.append((n, f"{a.mean():.1f}", f"{a.std(ddof=1):.2f}", f"{a.mean() / n:.2f}", f"{fit.b + fit.c / n:.2f}"))
+    b, c = (digits.with_interval(x, i.half_width) for x, i in ((fit.b, fit.b_interval), (fit.c, fit.c_interval)))
+    assert fit.curvature is not None
+    bend = f"lack of fit p = {fit.curvature.lack_of_fit_p:.2g}"
+    return board.table(["N", "mean A", "sd A", "A/N", "(c + b N)/N"], rows), f"b = {b}, c = {c} cycles; {bend}"
 
 
 def sigmas(name: str, seen: Observed) -> tuple[object, ...]:

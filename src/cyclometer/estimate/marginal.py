@@ -17,6 +17,8 @@ from scipy import special
 
 from .interval import FloatArray, Interval, samples, student
 
+BENT = 0.01
+"""The level at which a line is refuted."""
 MAD_OF_FEW = {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129, 9: 1.107}
 """By how much the median absolute deviation of so many normal values falls short of 0.6745 standard deviations."""
 
@@ -29,7 +31,7 @@ class Curvature:
     quadratic: float
     quadratic_p: float
 
-    def bent(self, alpha: float = 0.01) -> bool:
+    def bent(self, alpha: float) -> bool:
         """Whether a line is refuted at `alpha`, by lack of fit where that could be tested."""
         return (self.quadratic_p if self.lack_of_fit_p is None else self.lack_of_fit_p) < alpha
 
@@ -47,7 +49,7 @@ class MarginalFit:
     sizes: int
     curvature: Curvature | None
 
-    def line_holds(self, alpha: float = 0.01) -> bool | None:
+    def line_holds(self, alpha: float = BENT) -> bool | None:
         """False when curvature is significant at `alpha`; None when it could not be tested."""
         return None if self.curvature is None else not self.curvature.bent(alpha)
 
@@ -111,7 +113,7 @@ def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
     b, c = float(slope @ y), float(cut @ y)
     residual = y - c - b * N
     curvature = _curvature(groups) if N.size >= 3 else None
-    stretch = _stretch(groups, residual) if curvature is not None and curvature.bent() else 1.0
+    stretch = _stretch(groups, residual) if curvature is not None and curvature.bent(BENT) else 1.0
     b_error, b_df = _linear_error(slope, groups, residual, 2)
     c_error, c_df = _linear_error(cut, groups, residual, 2)
     return MarginalFit(

@@ -32,6 +32,11 @@ def test_symbols_are_functions_only_and_a_remark_is_none() -> None:
     assert kernel_symbols.read(found.text()) == found
 
 
+def test_marks_of_assemblers_are_no_functions() -> None:
+    marks = b"".join(b"%016x t %s\n" % (BASE + 1, name) for name in (b"$x", b"$d.7", b".L0", b".L12"))
+    assert kernel_symbols.read(marks + listed(4000)) == kernel_symbols.read(listed(4000))
+
+
 def test_a_map_is_read_and_what_lists_nothing_is_said(tmp_path: Path) -> None:
     path = tmp_path / "System.map"
     path.write_bytes(listed(4000))

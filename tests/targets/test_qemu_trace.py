@@ -32,7 +32,7 @@ OPEN, CLOSE = step(0x1000, USER), step(0x1008, USER)
 
 
 def steps(*parts: str):
-    return qemu_trace._steps("".join(parts).encode(), PLACES, Spaces(), qemu_trace.RISCV64)
+    return qemu_trace._steps(qemu_trace._told("".join(parts).encode(), Spaces(), qemu_trace.RISCV64), PLACES)
 
 
 def test_each_instruction_is_one_step_of_the_clock() -> None:

@@ -27,7 +27,8 @@ def test_symbols_are_functions_only_and_a_remark_is_none() -> None:
     assert len(found.names) == 2000
     assert found.at(BASE) == ("f0", True)
     assert found.at(BASE + 0x1F) == ("f1", False)
-    assert found.at(0x1000)[0] == "[no symbol, 0x1000]"
+    assert found.at(0x1234)[0] == "[no symbol, 0x1000]"
+    assert found.at(0xFFFFFFFFC0000008)[0] == "[no symbol, 0xffffffffc0000000]"
     assert kernel_symbols.read(REMARK) is None
     assert kernel_symbols.read(found.text()) == found
 

@@ -71,6 +71,14 @@ def test_what_an_interrupt_stopped_was_not_done() -> None:
     assert found["privilege"].tolist() == [0, 3, 0, 0]
 
 
+def test_an_interrupt_that_was_pending_at_the_stop_came_before_the_window() -> None:
+    interrupt = trap(0x8000000000000007, asynchronous=1)
+    stopped = "Stopped execution of TB chain before 0x7f [0000000000001000] f\n"
+    log = "".join([OPEN, stopped, interrupt, step(0x80200000, SUPERVISOR), OPEN, step(0x1004, USER), CLOSE])
+    told = qemu_trace._told(log.encode(), Spaces(), qemu_trace.RISCV64)
+    assert [s.pc for s in qemu_trace._opened(told, [0x1000, 0x2000])] == [0x1000, 0x1004, 0x1008]
+
+
 def test_other_harts_are_left_out() -> None:
     other = step(0x80200000, SUPERVISOR, satp=0, hart=1)
     found = steps(OPEN, other, trap(8, hart=1), step(0x1004, USER), other, CLOSE)

@@ -177,7 +177,7 @@ def trace(
                 told = _told(log, spaces, dialect)
                 if dialect.root:
                     _follow(dialect.root, root, told, log, code, spaces)
-                found[number] = _steps(told, places)
+                found[number] = _steps(_opened(told, opens), places)
         return Tracing(machine.finish(), found, code)
 
 
@@ -192,6 +192,11 @@ class _Logged:
     space: int = 0
     count: int = 1
     at: int = 0  # in the log, where its registers follow
+
+
+def _opened(told: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:
+    """Without what an interrupt that was pending at the stop ran before the hint."""
+    return told[next((i for i, step in enumerate(told) if step.pc in opens), 0) :]
 
 
 def _steps(told: Sequence[_Logged], places: Places) -> Steps:

@@ -50,6 +50,7 @@ def test_an_instruction_is_told_once_by_address_words_and_text() -> None:
         + step(0xFFFFFFFF81C00083, KERNEL)
         + "IN: start_kernel\n0xffff800008010c00:  d10543ff  sub      sp, sp, #0x150\n\n"
         + "IN: \nPriv: 1; Virt: 0\n0xffffffff80a766da:  f81a              sd                      t1,48(sp)\n\n"
+        + "IN: \n0x00000000:  Address 0x0 is out of bounds.\n\n"
         + "IN: \n0x00401000:  00 d0                    addb     %dl, %al\n\n"
     )
     found = qemu_trace._code(log.encode())

@@ -27,7 +27,8 @@ from cyclometer.targets.disassembly import Places
 HEARD_MAX_BYTES = 256 << 20  # of a window's log, 1.7 kB a step; of the console
 _CHUNK_BYTES = 1 << 16
 _END = b'{"kind":"end",'
-_LOG = "log exec,nochain,cpu,int,in_asm"
+_LOG = "exec,nochain,cpu,int"
+_UNKNOWN_CODE = ",in_asm"  # where no image of the kernel is at hand
 _READ_MAX_BYTES = 1024  # of a description, in one packet
 _REGISTERS = "system-registers.xml"
 
@@ -141,8 +142,8 @@ class Code:
 
 @dataclass(frozen=True)
 class Tracing:
-    """What a traced boot yields: the console, the steps of each wanted window by its number, and the instructions in
-    them by address. Of the pages that hold hints some may be missing: QEMU tells what it translates anew.
+    """What a traced boot yields: the console, the steps of each wanted window by its number, and, where no image of
+    the kernel was given, the instructions by address. Of pages with hints some are missing: QEMU has met them before.
     """
 
     console: bytes
@@ -163,15 +164,16 @@ def trace(
     behind = [pc + dialect.hint_bytes for pc in closes]
     spaces, found = Spaces(), {}
     code: dict[int, Code] = {}
+    what = _LOG if places.kernel else _LOG + _UNKNOWN_CODE
     with _Machine(command, bound_s) as machine:
         for number in range(wanted[-1] + 1 if wanted else 0):
             machine.run_to(opens)
             if number in wanted:
                 root = machine.register(dialect.root.name) if dialect.root else 0
-                machine.log(True)
+                machine.log(what)
             machine.run_to(behind)
             if number in wanted:
-                machine.log(False)
+                machine.log("none")
                 log = machine.logged()
                 code |= _code(log)
                 told = _told(log, spaces, dialect)
@@ -219,7 +221,8 @@ def _code(log: bytes) -> dict[int, Code]:
     """The instructions that QEMU translated, by address; a long one takes several lines."""
     found = {}
     for block in _TRANSLATED.findall(log):
-        lines = _WORDS.findall(block)
+        if not (lines := _WORDS.findall(block)):
+            continue  # QEMU could not read it
         words = b" ".join(words for _, words, _ in lines).decode().split()
         data = b"".join(bytes.fromhex(word)[::-1] for word in words)
         pc, _, text = lines[0]
@@ -323,9 +326,9 @@ class _Machine:
         for address in addresses:
             self._ask(f"z1,{address:x},2")
 
-    def log(self, on: bool) -> None:
-        """Starts or stops telling each instruction."""
-        for words in (f"singlestep {'on' if on else 'off'}", _LOG if on else "log none"):
+    def log(self, what: str) -> None:
+        """Starts telling each instruction; stops with `none`."""
+        for words in (f"singlestep {'off' if what == 'none' else 'on'}", f"log {what}"):
             if self._ask(f"qRcmd,{words.encode().hex()}") != b"OK":
                 raise MeasurementFailed(f"QEMU's monitor does not understand {words!r}; a version from 5.0 to 8.1 does")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +20,8 @@ from cyclometer.explain.explanation import explain
 from cyclometer.targets import build, debian
 from cyclometer.targets.common import Measured, Progress, Request
 from cyclometer.targets.harness import list_circles
-from cyclometer.targets.qemu_linux import QemuLinuxTarget
+from cyclometer.targets.kernel_image import MACHINES
+from cyclometer.targets.qemu_linux import QemuLinuxTarget, _missing
 
 pytestmark = [
     pytest.mark.e2e,
@@ -29,6 +29,15 @@ pytestmark = [
 ]
 SOME = ("syscall.*", "pipe.round_trip.*", "futex.hand_off.*", "eventfd.round_trip.same.*", "thread.yield.same.*")
 ROOT = Path(__file__).parent.parent.parent
+
+
+def needs(machine: str) -> pytest.MarkDecorator:
+    """Skips where this computer lacks what kernels of a machine need."""
+    lacks = _missing(MACHINES[machine])
+    return pytest.mark.skipif(bool(lacks), reason=lacks)
+
+
+for_arm64, for_riscv64 = needs("aarch64"), needs("riscv64")
 
 
 def package(pattern: str) -> Path:
@@ -126,16 +135,40 @@ def test_a_traced_turn_is_the_measured_one_and_its_functions_sum_to_it(kernel: P
     assert {mode.name.split(",")[0] for mode in steady.modes} == {"user", "kernel"}
 
 
+@for_arm64
+def test_a_traced_turn_of_an_arm64_kernel_is_the_measured_one() -> None:
+    its_turn_is_told(package("linux-image-6.1.0-*-cloud-arm64"), {"__arm64_sys_getppid", "vectors", "getppid_turns"})
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("aarch64-linux-gnu-gcc"), reason="gcc-aarch64-linux-gnu is not installed")
-@pytest.mark.skipif(not shutil.which("qemu-system-aarch64"), reason="qemu-system-arm is not installed")
+@for_riscv64
+@pytest.mark.usefixtures("of_debian_13")
+def test_a_traced_turn_of_a_riscv64_kernel_is_the_measured_one() -> None:
+    its_turn_is_told(package("linux-image-6.12*-riscv64"), {"__riscv_sys_getppid", "handle_exception", "getppid_turns"})
+
+
+def its_turn_is_told(kernel: Path, functions: set[str]) -> None:
+    """A null system call is one call in the sequence, each of its instructions in a function with a name."""
+    traced = QemuLinuxTarget().trace(Request(kernel=str(kernel)), ["syscall.null"])
+    steady = explain(evidence.gather("qemu-linux", traced, ["syscall.null"], "steady")["syscall.null"])
+    assert steady.turn.exact
+    assert steady.in_sequence
+    assert sum(part.total for part in steady.functions) == steady.turn.length
+    assert [mode.name for mode in steady.modes] == ["user, space 1", "kernel, space 1"]
+    named = {part.name for part in steady.functions}
+    assert functions <= named
+    assert not [name for name in named if "no symbol" in name]
+    assert all(place.text and place.insn for place in steady.places.values())
+
+
+@pytest.mark.slow
+@for_arm64
 def test_a_kernel_for_arm64_is_as_exact() -> None:
     its_counts_are_exact(package("linux-image-6.1.0-*-cloud-arm64"))
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("riscv64-linux-gnu-gcc"), reason="gcc-riscv64-linux-gnu is not installed")
-@pytest.mark.skipif(not shutil.which("qemu-system-riscv64"), reason="qemu-system-misc is not installed")
+@for_riscv64
 @pytest.mark.usefixtures("of_debian_13")
 def test_a_kernel_for_riscv64_is_as_exact() -> None:
     its_counts_are_exact(package("linux-image-6.12*-riscv64"))

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What QEMU's log of an x86-64 guest, its memory and its symbols are made into."""
+"""What QEMU's log of an x86-64 guest, its instructions and its symbols are made into."""
 
 from __future__ import annotations
-
-import shutil
 
 import numpy as np
 import pytest
 
+from cyclometer.errors import MeasurementFailed
 from cyclometer.record.schema import Group, Pass
 from cyclometer.record.trace import INTERRUPTED, STEP, TRAPPED
 from cyclometer.targets import guest_trace, qemu_trace
 from cyclometer.targets.disassembly import Place
 from cyclometer.targets.harness import Visit
 from cyclometer.targets.kernel_symbols import Symbols
+from cyclometer.targets.qemu_trace import Code
 
 USER, KERNEL = "0040c2b3", "0040c290"  # flags of a block: privilege level 3 and 0
 
@@ -44,42 +44,56 @@ def test_an_interrupt_marks_the_step_it_led_to_and_a_fault_the_step_it_undid() -
     assert [s.count for s in steps] == [1, 1, 0, 1]
 
 
-@pytest.mark.skipif(not shutil.which("objdump"), reason="binutils are not installed")
-def test_instructions_are_read_from_memory_and_named() -> None:
+def test_an_instruction_is_told_once_by_address_words_and_text() -> None:
+    log = (
+        "IN: \n0xffffffff81c00083:  65 48 89 24 25 14 60 00  movq     %rsp, %gs:0x6014\n0xffffffff81c0008b:  00\n\n"
+        + step(0xFFFFFFFF81C00083, KERNEL)
+        + "IN: start_kernel\n0xffff800008010c00:  d10543ff  sub      sp, sp, #0x150\n\n"
+        + "IN: \nPriv: 1; Virt: 0\n0xffffffff80a766da:  f81a              sd                      t1,48(sp)\n\n"
+        + "IN: \n0x00000000:  Address 0x0 is out of bounds.\n\n"
+        + "IN: \n0x00401000:  00 d0                    addb     %dl, %al\n\n"
+    )
+    found = qemu_trace._code(log.encode())
+    assert {pc: (code.data.hex(), code.insn, code.text) for pc, code in found.items()} == {
+        0xFFFFFFFF81C00083: ("654889242514600000", 0x24894865, "movq %rsp, %gs:0x6014"),
+        0xFFFF800008010C00: ("ff4305d1", 0xD10543FF, "sub sp, sp, #0x150"),
+        0xFFFFFFFF80A766DA: ("1af8", 0xF81A, "sd t1,48(sp)"),
+        0x401000: ("00d0", 0xD000, "addb %dl, %al"),
+    }
+
+
+def test_instructions_are_named_and_so_is_where_they_jump() -> None:
     base = 0xFFFFFFFF81000000
     symbols = Symbols([base, base + 0x100], ["caller", "callee"])
-    memory = {base: bytes.fromhex("55e8fa000000c3"), base + 0x100: bytes.fromhex("0f05c3")}
-    code = {start + i: data[i:] for start, data in memory.items() for i in (0, 1, 2)}
-    code[base + 6] = bytes.fromhex("c3" + "0f84" * 7)  # what follows is cut off
+    texts = {
+        base: f"callq 0x{base + 0x100:x}",
+        base + 8: f"cbz x0, #0x{base + 0x20:x}",
+        base + 16: f"auipc gp,12 # 0x{base + 0x180:x}",
+        base + 0x104: "movq $0x1, %rax",
+    }
+    code = {pc: Code(bytes((0xE8, 1, 0, 0, 0)), text) for pc, text in texts.items()}
     places = guest_trace._kernel_places(code, symbols)
-    assert set(places) == set(code)
-    assert (places[base].function, places[base].starts, places[base].text) == ("caller", True, "push %rbp")
-    assert places[base + 1].text == f"call {base + 0x100:x} <callee>"
-    assert places[base + 1].insn == 0x0000FAE8
-    assert (places[base + 6].text, places[base + 0x100].text) == ("ret", "syscall")
-    assert (places[base + 0x102].function, places[base + 0x102].insn & 0xFF) == ("callee", 0xC3)
-
-
-def test_code_of_a_window_is_whole_whatever_stretch_of_it_another_window_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    base, memory = 0xFFFFFFFF81000000, bytes(range(256))
-    monkeypatch.setattr(qemu_trace._Machine, "_read", lambda _, at, count: memory[at - base :][:count])
-    machine = object.__new__(qemu_trace._Machine)
-    code: dict[int, bytes] = {}
-    for offsets in ((0, 3, 9, 60), (0, 3), (3, 9, 250)):
-        steps = np.zeros(len(offsets) + 1, STEP)
-        steps["pc"], steps["privilege"] = [*(base + offset for offset in offsets), 0x401000], [1] * len(offsets) + [0]
-        code |= machine.code(steps)
-    assert code == {base + offset: memory[offset : offset + 15] for offset in (0, 3, 9, 60, 250)}
-    assert machine.code(np.zeros(1, STEP)) == {}
+    assert [(place.function, place.starts, place.insn) for place in places.values()] == [
+        ("caller", True, 0x1E8), ("caller", False, 0x1E8), ("caller", False, 0x1E8), ("callee", False, 0x1E8),
+    ]  # fmt: skip
+    named = [place.text.removeprefix(texts[pc]) for pc, place in places.items()]
+    assert named == [" <callee>", " <caller>", "", ""]  # an address of data is within no function that it names
 
 
 def test_a_system_call_is_a_trap_that_counts() -> None:
     steps = np.zeros(3, STEP)
     steps["pc"], steps["privilege"], steps["insn"] = (1, 9, 2), (0, 1, 0), (0xC3_050F, 0, 0x90)
-    found = guest_trace._told(steps, {9: Place("entry", insn=0xF8010F)})
+    found = guest_trace._told(steps, {9: Place("entry", insn=0xF8010F)}, qemu_trace.X86_64)
     assert found["flags"].tolist() == [TRAPPED, 0, 0]
     assert found["insn"].tolist() == [0xC3_050F, 0xF8010F, 0x90]
     assert steps["flags"].tolist() == [0, 0, 0]
+
+
+def test_an_instruction_that_was_not_told_is_refused() -> None:
+    steps = np.zeros(2, STEP)
+    steps["pc"], steps["privilege"] = (1, 9), (0, 1)
+    with pytest.raises(MeasurementFailed, match="did not tell the instruction at 0x9"):
+        guest_trace._told(steps, {}, qemu_trace.X86_64)
 
 
 def group(turns: int, values: list[int], interrupts: list[int]) -> Group:

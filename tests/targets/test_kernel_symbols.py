@@ -27,9 +27,15 @@ def test_symbols_are_functions_only_and_a_remark_is_none() -> None:
     assert len(found.names) == 2000
     assert found.at(BASE) == ("f0", True)
     assert found.at(BASE + 0x1F) == ("f1", False)
-    assert found.at(0x1000)[0] == "[no symbol, 0x1000]"
+    assert found.at(0x1234)[0] == "[no symbol, 0x1000]"
+    assert found.at(0xFFFFFFFFC0000008)[0] == "[no symbol, 0xffffffffc0000000]"
     assert kernel_symbols.read(REMARK) is None
     assert kernel_symbols.read(found.text()) == found
+
+
+def test_marks_of_assemblers_are_no_functions() -> None:
+    marks = b"".join(b"%016x t %s\n" % (BASE + 1, name) for name in (b"$x", b"$d.7", b".L0", b".L12"))
+    assert kernel_symbols.read(marks + listed(4000)) == kernel_symbols.read(listed(4000))
 
 
 def test_a_map_is_read_and_what_lists_nothing_is_said(tmp_path: Path) -> None:

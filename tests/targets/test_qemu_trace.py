@@ -32,7 +32,7 @@ OPEN, CLOSE = step(0x1000, USER), step(0x1008, USER)
 
 
 def steps(*parts: str):
-    return qemu_trace._steps("".join(parts).encode(), PLACES, Spaces(), qemu_trace.RISCV64)
+    return qemu_trace._steps(qemu_trace._told("".join(parts).encode(), Spaces(), qemu_trace.RISCV64), PLACES)
 
 
 def test_each_instruction_is_one_step_of_the_clock() -> None:
@@ -69,6 +69,14 @@ def test_what_an_interrupt_stopped_was_not_done() -> None:
     assert found["pc"].tolist() == [0x1000, 0x8000004C, 0x1004, 0x1008]
     assert found["flags"].tolist() == [0, INTERRUPTED, 0, 0]
     assert found["privilege"].tolist() == [0, 3, 0, 0]
+
+
+def test_an_interrupt_that_was_pending_at_the_stop_came_before_the_window() -> None:
+    interrupt = trap(0x8000000000000007, asynchronous=1)
+    stopped = "Stopped execution of TB chain before 0x7f [0000000000001000] f\n"
+    log = "".join([OPEN, stopped, interrupt, step(0x80200000, SUPERVISOR), OPEN, step(0x1004, USER), CLOSE])
+    told = qemu_trace._told(log.encode(), Spaces(), qemu_trace.RISCV64)
+    assert [s.pc for s in qemu_trace._opened(told, [0x1000, 0x2000])] == [0x1000, 0x1004, 0x1008]
 
 
 def test_other_harts_are_left_out() -> None:

@@ -75,7 +75,7 @@ def explain(evidence: Evidence) -> Explanation:
     steps = turn.steps
     functions = labels(steps, places, lambda place, _privilege, _space: place.function)
     in_modes = modes(steps)
-    in_phases, in_sequence = phases(steps, places, evidence.facts.contract, turn.turns)
+    in_phases, in_sequence = phases(turn, places, evidence.facts.contract)
     lines = labels(steps, places, lambda place, _privilege, _space: (place.function, place.file, place.line))
     instructions = list(zip((steps["privilege"] == USER).tolist(), steps["pc"].tolist(), strict=True))
     return Explanation(

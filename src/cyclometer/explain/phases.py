@@ -7,23 +7,29 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cyclometer.explain.turn import Turn
 from cyclometer.record.schema import Contract
-from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps
+from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps, instruction_set
 from cyclometer.targets.disassembly import Places
 
 _KERNEL = "kernel"
-_LINUX_CALL = "__x64_sys_"
+_LINUX_CALLS = ("__x64_sys_", "__arm64_sys_", "__riscv_sys_")
 _WRAPPERS = (
     "sys_",
     "message_",
     "invoke_",
-    _LINUX_CALL,
+    *_LINUX_CALLS,
 )  # what a system call enters, of the reference kernel and Linux
-_SWITCHES = ("context_switch", "__switch_to_asm")  # functions in which a thread hands over: the reference kernel, Linux
+# Functions in which a thread hands over. Linux enters __switch_to on every architecture; on these two around another.
+_SWITCHES = {
+    "riscv64": ("context_switch", "__switch_to"),  # the reference kernel's, Linux's
+    "x86_64": ("__switch_to_asm",),
+    "aarch64": ("cpu_switch_to",),
+}
 _SWITCH, _INTERRUPT = "switch to", "interrupt of"
 
 
-def phases(steps: Steps, places: Places, contract: Contract, turns: int) -> tuple[list[str], bool]:
+def phases(turn: Turn, places: Places, contract: Contract) -> tuple[list[str], bool]:
     """The phase of every step, and whether the events in the trace are those of the contract's sequence, in its order.
 
     A call begins where its function is entered in the kernel, a switch where the function that hands over is. The
@@ -31,12 +37,13 @@ def phases(steps: Steps, places: Places, contract: Contract, turns: int) -> tupl
     """
     sequence = [event for event in contract.sequence if _what(event)]
     wanted = [_what(event) for event in sequence]
-    seen = _seen(steps, places, set(wanted))
+    steps, switches = turn.steps, _SWITCHES[instruction_set(turn.lead).name]
+    seen = _seen(steps, places, switches, set(wanted))
     start = _aligned([what for _, what in seen], wanted)
-    whole = contract.interval.kind != "round_trip" or len(seen) == len(sequence) * turns
+    whole = contract.interval.kind != "round_trip" or len(seen) == len(sequence) * turn.turns
     in_sequence = whole and (start is not None or not seen)
     if start is None:
-        seen = seen or _seen(steps, places, None)
+        seen = seen or _seen(steps, places, switches, None)
         names = [f"{what} (not as in the sequence)" for _, what in seen]
     else:
         names = [sequence[(start + i) % len(sequence)] for i in range(len(seen))]
@@ -58,16 +65,16 @@ def _what(event: str) -> str:
     return what.split(" ")[0].rstrip(",")
 
 
-def _seen(steps: Steps, places: Places, wanted: set[str] | None) -> list[tuple[int, str]]:
+def _seen(steps: Steps, places: Places, switches: Sequence[str], wanted: set[str] | None) -> list[tuple[int, str]]:
     """Index and name of each event in the trace; where none is `wanted`, of every system call and switch of Linux."""
     found: list[tuple[int, str]] = []
     arrived = (steps["flags"] & INTERRUPTED != 0) & (steps["privilege"] == SUPERVISOR)
     wrapped = ""  # the call whose wrapper was entered last, while nothing else has happened
     for i, (pc, user) in enumerate(zip(steps["pc"].tolist(), (steps["privilege"] == USER).tolist(), strict=True)):
         place = places.at(pc, user)
-        what = _INTERRUPT if arrived[i] else _event(place.function) if place.starts and not user else ""
+        what = _INTERRUPT if arrived[i] else _event(place.function, switches) if place.starts and not user else ""
         wrapped = "" if user else wrapped
-        asked = what in wanted if wanted is not None else place.function.startswith(_LINUX_CALL) or what == _SWITCH
+        asked = what in wanted if wanted is not None else place.function.startswith(_LINUX_CALLS) or what == _SWITCH
         if asked and what != wrapped:
             found.append((i, what))
             wrapped = ""
@@ -78,9 +85,9 @@ def _seen(steps: Steps, places: Places, wanted: set[str] | None) -> list[tuple[i
     return found
 
 
-def _event(function: str) -> str:
+def _event(function: str, switches: Sequence[str]) -> str:
     """What it means that a function is entered: a switch, or the call of its name without a system call's prefix."""
-    if function in _SWITCHES:
+    if function in switches:
         return _SWITCH
     prefix = next((prefix for prefix in _WRAPPERS if function.startswith(prefix)), "")
     return function.removeprefix(prefix)

@@ -38,7 +38,8 @@ RISCV64 = InstructionSet(
     objdump=("riscv64-unknown-elf-objdump", "riscv64-linux-gnu-objdump"),
     opens=0x7C102013,
     closes=0x7C202013,
-    clock_reads={"cycle": _csrr(0xC00), "mcycle": _csrr(0xC00), "time": _csrr(0xC01), "instret": _csrr(0xC02)},
+    clock_reads={"cycle": _csrr(0xC00), "mcycle": _csrr(0xC00), "time": _csrr(0xC01)}
+    | dict.fromkeys(("instret", "icount"), _csrr(0xC02)),
     calls=((0xFFF, 0x0EF), (0xFFF, 0x2EF), (0x7FFF, 0x0E7), (0x7FFF, 0x2E7), (0xFFFFF07F, 0x9002)),
     returns=((0xFFFFFFFF, 0x8067), (0xFFFFFFFF, 0x8082), (0xFFFFFFFF, 0x10200073), (0xFFFFFFFF, 0x30200073)),
 )
@@ -53,7 +54,18 @@ X86_64 = InstructionSet(
     calls=((0xFF, 0xE8), (0x38FF, 0x10FF), (0x38FFFF, 0x10FF41)),
     returns=((0xFF, 0xC3), (0xFF, 0xC2), (0xFFFF, 0xCF48), (0xFFFFFF, 0x070F48)),
 )
-SETS = (RISCV64, X86_64)
+# Arm ARM C6.2: bl, blr and its forms with a checked pointer; ret with any register and its such forms, eret likewise.
+AARCH64 = InstructionSet(
+    name="aarch64",
+    objdump=("aarch64-linux-gnu-objdump", "objdump"),
+    opens=0xD280F83F,
+    closes=0xD280F85F,
+    clock_reads=dict.fromkeys(("cntvct", "icount"), ((0xFFFFFFE0, 0xD53BE040),)),
+    calls=((0xFC000000, 0x94000000), (0xFEFFF000, 0xD63F0000)),
+    returns=((0xFFFFF000, 0xD65F0000), (0xFFFFF000, 0xD69F0000)),
+)
+SETS = (RISCV64, X86_64, AARCH64)
+NAMED = {known.name: known for known in SETS}
 
 
 def matches(insn: NDArray[np.uint32], patterns: Iterable[Pattern]) -> NDArray[np.bool_]:

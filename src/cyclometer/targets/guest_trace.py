@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a Linux guest executes in a test: its instructions are read from its memory, its functions' names from itself.
+"""What a Linux guest executes in a test: its instructions are those that QEMU met, its functions' names its own.
 
 A kernel patches its own code while it boots, so that its image does not say what it runs. An untraced boot finds out
 what a turn costs, and prints the kernel's symbols; a traced one makes several tests of a circle, and the quietest of
@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate
@@ -20,9 +18,9 @@ from itertools import accumulate
 import msgspec
 import numpy as np
 
-from cyclometer.errors import MeasurementFailed, NotComparable
+from cyclometer.errors import MeasurementFailed
 from cyclometer.record.decode import Decoder
-from cyclometer.record.instructions import X86_64
+from cyclometer.record.instructions import NAMED, matches
 from cyclometer.record.schema import Failed, Flow, Group, Hello, Overhead, Pass, Record, Skipped
 from cyclometer.record.trace import TRAPPED, USER, Steps
 from cyclometer.targets import build, kernel_symbols, qemu_trace
@@ -32,6 +30,7 @@ from cyclometer.targets.disassembly import Place, Places, disassemble, program
 from cyclometer.targets.guest import Guest
 from cyclometer.targets.harness import Visit
 from cyclometer.targets.kernel_symbols import Symbols
+from cyclometer.targets.qemu_trace import Code, Dialect
 
 _COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
@@ -39,32 +38,29 @@ _STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for eac
 _TURN_STEPS_MAX = _STEPS_MAX // 2  # tests of two sizes are traced
 _TOO_LONG = f"a turn of {{:.0f}} instructions is too long to be written down; {_TURN_STEPS_MAX} are the most"
 _TURNS_MAX = 8
-_SLOT_BYTES = 2 * qemu_trace.LONGEST_BYTES + 2  # an instruction that begins in what was read ends before the next
-_TARGET = re.compile(r"^((?:call|jmp|j\w+|loop\w*)\s+)0x([0-9a-f]+)$")
-_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(.*)$", re.MULTILINE)
-_SYSCALL = 0x050F
+_TARGET = re.compile(r"[ #]0x([0-9a-f]+)$")
 
 
 def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> Traced:
     """One traced boot with the window of a telling test of each circle. `methods` names each circle's, by key.
 
-    Raises NotComparable for a machine that we cannot trace, MeasurementFailed where a boot ends early.
+    Raises NotComparable where there is no disassembler, MeasurementFailed where a boot ends early.
     """
-    if guest.kernel.machine.name != "x86_64":
-        raise NotComparable(f"{guest.kernel.machine.name} guests cannot be traced yet; trace an x86-64 kernel")
+    known = NAMED[guest.kernel.machine.name]
+    dialect = qemu_trace.DIALECTS[known.name]
+    disassembler = program(known)
     costs, symbols, failed = _ask(guest, tuple(methods), bound_s)
     long = [Failed(0, key, _TOO_LONG.format(cost)) for key, cost in costs.items() if cost > _TURN_STEPS_MAX]
     visits = _visits(methods, costs)
-    places = Places({}, disassemble(guest.program, program(X86_64), build.sources()))
+    places = Places({}, disassemble(guest.program, disassembler, build.sources()))
     wanted = _candidates(visits)
     with guest.boot(1, visits) as command:
         stopping = [word.replace("sleep=off", "sleep=on") for word in command]
-        hints = (X86_64.opens, X86_64.closes)
-        traced = qemu_trace.trace(stopping, places, hints, sorted(wanted), bound_s, qemu_trace.X86_64)
+        traced = qemu_trace.trace(stopping, places, (known.opens, known.closes), sorted(wanted), bound_s, dialect)
     records = Decoder().feed(traced.console)
     chosen = _quietest(records, wanted)
     kernel = _kernel_places(traced.code, symbols)
-    windows = {wanted[number]: _told(traced.windows[number], kernel) for number in chosen}
+    windows = {wanted[number]: _told(traced.windows[number], kernel, dialect) for number in chosen}
     return Traced([*_only(records, chosen), *failed, *long], windows, Places(kernel, places.user))
 
 
@@ -155,40 +151,36 @@ def _with_one(record: Record, places: Mapping[int, int]) -> Record:
     return msgspec.structs.replace(record, values=[record.values[i]], at=[record.at[i]], counters=counters)
 
 
-def _kernel_places(code: Mapping[int, bytes], symbols: Symbols) -> dict[int, Place]:
-    """What stands at the kernel's instructions, each read at the start of a slot of its own in one file."""
-    pcs = list(code)
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(b"".join(code[pc].ljust(_SLOT_BYTES, b"\x90") for pc in pcs))
-        file.flush()
-        command = [program(X86_64), "-D", "-w", "-b", "binary", "-m", "i386:x86-64", file.name]
-        text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+def _kernel_places(code: Mapping[int, Code], symbols: Symbols) -> dict[int, Place]:
+    """What stands at the instructions that QEMU told."""
     found = {}
-    for offset, insn, words in _LINE.findall(text):
-        slot, within = divmod(int(offset, 16), _SLOT_BYTES)
-        if within == 0:
-            pc = pcs[slot]
-            name, starts = symbols.at(pc)
-            encoding = int.from_bytes(bytes.fromhex(insn)[:4], "little")
-            found[pc] = Place(name, _text(words, pc - slot * _SLOT_BYTES, symbols), "", 0, starts, encoding)
+    for pc, instruction in code.items():
+        name, starts = symbols.at(pc)
+        found[pc] = Place(name, _text(instruction.text, name, symbols), "", 0, starts, instruction.insn)
     return found
 
 
-def _text(words: str, shift: int, symbols: Symbols) -> str:
-    """An instruction as objdump wrote it of the file, with its target where it really is, and named."""
-    plain = " ".join(words.split())
-    if not (match := _TARGET.match(plain)):
-        return plain
-    target = (int(match[2], 16) + shift) % (1 << 64)
-    return f"{match[1]}{target:x} <{symbols.at(target)[0]}>"
+def _text(words: str, function: str, symbols: Symbols) -> str:
+    """An instruction with the name of where it jumps: into its own function, or to the start of another."""
+    match = _TARGET.search(words)
+    if not match:
+        return words
+    name, starts = symbols.at(int(match[1], 16))
+    return f"{words} <{name}>" if starts or name == function else words
 
 
-def _told(steps: Steps, kernel: Mapping[int, Place]) -> Steps:
-    """The steps with the kernel's encodings, and system calls marked as what they are: traps that retire."""
+def _told(steps: Steps, kernel: Mapping[int, Place], dialect: Dialect) -> Steps:
+    """The steps with the kernel's encodings, and system calls marked as what they are: traps that retire.
+
+    Raises MeasurementFailed where QEMU did not tell an instruction.
+    """
     found = steps.copy()
     inside = found["privilege"] != USER
-    nothing = Place("")
-    found["insn"][inside] = [kernel.get(int(pc), nothing).insn for pc in found["pc"][inside]]
-    entering = ~inside[:-1] & inside[1:] & (found["insn"][:-1] & 0xFFFF == _SYSCALL)
+    if untold := {int(pc) for pc in found["pc"][inside]} - kernel.keys():
+        raise MeasurementFailed(
+            f"QEMU did not tell the instruction at {min(untold):#x}; install one that disassembles (with capstone)"
+        )
+    found["insn"][inside] = [kernel[int(pc)].insn for pc in found["pc"][inside]]
+    entering = ~inside[:-1] & inside[1:] & matches(found["insn"][:-1], dialect.unlogged)
     found["flags"][:-1] |= np.where(entering, TRAPPED, 0).astype(np.uint8)
     return found

@@ -14,9 +14,10 @@ from cyclometer.errors import BadFile
 from cyclometer.record.instructions import X86_64
 from cyclometer.targets.disassembly import program
 
-_LINE = re.compile(rb"^([0-9a-f]{8,16}) [tTwW] ([\w.$]+)\r?$", re.MULTILINE)
+_LINE = re.compile(rb"^([0-9a-f]{8,16}) [tTwW] (?!\$|\.L)([\w.$]+)\r?$", re.MULTILINE)
 _FEWEST = 1000  # a distribution's System.map is a remark of one line
 _MAP_BYTES = 64 << 20
+_LONGEST_BYTES = 1 << 20  # of a function; what stands farther behind one is firmware, or a trampoline mapped elsewhere
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,9 @@ class Symbols:
     def at(self, pc: int) -> tuple[str, bool]:
         """The function that holds an address, and whether it begins there."""
         found = bisect.bisect_right(self.addresses, pc) - 1
-        return (self.names[found], self.addresses[found] == pc) if found >= 0 else (f"[no symbol, {pc:#x}]", False)
+        if found < 0 or pc - self.addresses[found] > _LONGEST_BYTES:
+            return f"[no symbol, {pc & ~0xFFF:#x}]", False
+        return self.names[found], self.addresses[found] == pc
 
     def text(self) -> bytes:
         """Lines that `read` understands."""

@@ -14,21 +14,32 @@ import select
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from cyclometer.errors import MeasurementFailed
+from cyclometer.record.instructions import Pattern
 from cyclometer.record.trace import INTERRUPTED, ISSUE, STEP, TRAPPED, USER, Steps
 from cyclometer.targets.disassembly import Places
 
 HEARD_MAX_BYTES = 256 << 20  # of a window's log, 1.7 kB a step; of the console
 _CHUNK_BYTES = 1 << 16
 _END = b'{"kind":"end",'
-_LOG = "log exec,nochain,cpu,int"
-_READ_MAX_BYTES = 1024  # of memory, in one packet
-LONGEST_BYTES = 15  # of an instruction
+_LOG = "exec,nochain,cpu,int"
+_UNKNOWN_CODE = ",in_asm"  # where no image of the kernel is at hand
+_READ_MAX_BYTES = 1024  # of a description, in one packet
+_REGISTERS = "system-registers.xml"
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register that roots the page tables and that QEMU does not log, so that it is asked for and then followed."""
+
+    name: str
+    bits: int  # those that are the root
+    writes: Pattern  # the instruction that sets it; of which general register, its lowest five bits say
 
 
 @dataclass(frozen=True)
@@ -40,20 +51,22 @@ class Dialect:
     """
 
     line: re.Pattern[bytes]
-    privileges: tuple[int, ...]  # by the two lowest bits of a block's flags
+    privileges: tuple[int, ...]  # by the exception level that the log tells, else by the lowest bits of a block's flags
     counted: frozenset[int]  # exceptions that QEMU raises behind the instruction, so that it counts
     hint_bytes: int
+    interrupts: Container[int] = ()  # causes that are none of the last step's doing, where the log does not say so
+    unlogged: tuple[Pattern, ...] = ()  # instructions that enter the kernel without an exception
+    root: Register | None = None
 
     def interrupt(self, asynchronous: bytes | None, cause: int) -> bool:
-        """Whether a trap was none of the instruction's doing: the log says so, or, on x86, the vector does."""
-        return asynchronous == b"1" if asynchronous is not None else cause >= _FIRST_INTERRUPT
+        """Whether a trap was none of the last step's doing."""
+        return asynchronous == b"1" or cause in self.interrupts
 
 
 _EXECUTED = (
     rb"^Trace (?P<cpu>\d+): \S+ \[[0-9a-f]+/(?P<pc>[0-9a-f]+)/(?P<flags>[0-9a-f]+)/(?P<block>[0-9a-f]+)\]"
     rb"|^(?P<stopped>Stopped) execution of TB chain before "
 )
-_FIRST_INTERRUPT = 0x20  # Intel SDM vol. 3, table 6-1: vectors below are exceptions
 RISCV64 = Dialect(
     re.compile(
         _EXECUTED + rb"|^ satp +(?P<space>[0-9a-f]+)"
@@ -75,7 +88,24 @@ X86_64 = Dialect(
     privileges=(1, 1, 1, 0),  # of the current privilege level
     counted=frozenset((1, 3)),
     hint_bytes=7,
+    interrupts=range(0x20, 0x100),  # Intel SDM vol. 3, table 6-1: vectors below are exceptions
+    unlogged=((0xFFFF, 0x050F),),  # syscall
 )
+AARCH64 = Dialect(
+    re.compile(
+        _EXECUTED + rb"|^PSTATE=[0-9a-f]{8} \S+ (?:N?S )?EL(?P<level>[0-3])[th]"
+        rb"|^Taking exception (?P<cause>\d+) \[",
+        re.MULTILINE,
+    ),
+    privileges=(0, 1, 1, 3),  # of the exception level; a kernel may run at 2
+    # QEMU's own numbers, of one digit where Linux at level 1 meets them: undefined, SVC, breakpoint.
+    counted=frozenset((1, 2, 7)),
+    hint_bytes=4,
+    interrupts=frozenset((3, 5, 6)),  # IRQ and FIQ; and an instruction that cannot be fetched is not told
+    # Arm ARM D13.2.136: TTBR0_EL1 is s3_0_c2_c0_0; above the root stands an identifier, below it a hint.
+    root=Register("TTBR0_EL1", 0xFFFF_FFFF_FFFE, (0xFFFFFFE0, 0xD5182000)),
+)
+DIALECTS = {"riscv64": RISCV64, "x86_64": X86_64, "aarch64": AARCH64}  # by the instruction set's name
 _ASID = range(44, 60)  # bits of satp
 
 
@@ -83,7 +113,7 @@ _ASID = range(44, 60)  # bits of satp
 class Spaces:
     """Numbers address spaces: by identifier, and where that is 0 by the order in which their roots appeared.
 
-    An x86's root never has bits where satp has its identifier.
+    The root of another architecture has no bits where satp has its identifier.
     """
 
     roots: list[int] = field(default_factory=list)
@@ -98,14 +128,27 @@ class Spaces:
 
 
 @dataclass(frozen=True)
+class Code:
+    """An instruction as QEMU met it in memory."""
+
+    data: bytes
+    text: str
+
+    @property
+    def insn(self) -> int:
+        """The encoding as a trace has it."""
+        return int.from_bytes(self.data[:4], "little")
+
+
+@dataclass(frozen=True)
 class Tracing:
     """What a traced boot yields: the console, the steps of each wanted window by its number, and, where no image of
-    the kernel was given, what stood in memory at the kernel's instructions.
+    the kernel was given, the instructions by address. Of pages with hints some are missing: QEMU has met them before.
     """
 
     console: bytes
     windows: dict[int, Steps]
-    code: dict[int, bytes] = field(default_factory=dict)  # by address, as much as the longest instruction takes
+    code: dict[int, Code]
 
 
 def trace(
@@ -120,18 +163,23 @@ def trace(
     opens, closes = (places.addresses(hint) for hint in hints)
     behind = [pc + dialect.hint_bytes for pc in closes]
     spaces, found = Spaces(), {}
-    code: dict[int, bytes] = {}
+    code: dict[int, Code] = {}
+    what = _LOG if places.kernel else _LOG + _UNKNOWN_CODE
     with _Machine(command, bound_s) as machine:
         for number in range(wanted[-1] + 1 if wanted else 0):
             machine.run_to(opens)
             if number in wanted:
-                machine.log(True)
+                root = machine.register(dialect.root.name) if dialect.root else 0
+                machine.log(what)
             machine.run_to(behind)
             if number in wanted:
-                machine.log(False)
-                found[number] = _steps(machine.logged(), places, spaces, dialect)
-                if not places.kernel:
-                    code |= machine.code(found[number])
+                machine.log("none")
+                log = machine.logged()
+                code |= _code(log)
+                told = _told(log, spaces, dialect)
+                if dialect.root:
+                    _follow(dialect.root, root, told, log, code, spaces)
+                found[number] = _steps(_opened(told, opens), places)
         return Tracing(machine.finish(), found, code)
 
 
@@ -145,11 +193,16 @@ class _Logged:
     flags: int = 0
     space: int = 0
     count: int = 1
+    at: int = 0  # in the log, where its registers follow
 
 
-def _steps(log: bytes, places: Places, spaces: Spaces, dialect: Dialect = RISCV64) -> Steps:
-    """The log of a window as steps; the clock counts from its first instruction."""
-    told = _told(log, spaces, dialect)
+def _opened(told: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:
+    """Without what an interrupt that was pending at the stop ran before the hint."""
+    return told[next((i for i, step in enumerate(told) if step.pc in opens), 0) :]
+
+
+def _steps(told: Sequence[_Logged], places: Places) -> Steps:
+    """What the log of a window tells as steps; the clock counts from its first instruction."""
     steps = np.zeros(len(told), STEP)
     for name in ("pc", "privilege", "flags", "space"):
         steps[name] = [getattr(step, name) for step in told]
@@ -159,22 +212,60 @@ def _steps(log: bytes, places: Places, spaces: Spaces, dialect: Dialect = RISCV6
     return steps
 
 
+# QEMU is told to log each block that it translates, which here is an instruction: its words as numbers, and its text.
+_TRANSLATED = re.compile(rb"^IN: .*\n(?:Priv: .*\n)?((?:0x[0-9a-f]+:.*\n)+)", re.MULTILINE)
+_WORDS = re.compile(rb"^0x([0-9a-f]+):  ([0-9a-f]+(?: [0-9a-f]+)*) *(.*)$", re.MULTILINE)
+
+
+def _code(log: bytes) -> dict[int, Code]:
+    """The instructions that QEMU translated, by address; a long one takes several lines."""
+    found = {}
+    for block in _TRANSLATED.findall(log):
+        if not (lines := _WORDS.findall(block)):
+            continue  # QEMU could not read it
+        words = b" ".join(words for _, words, _ in lines).decode().split()
+        data = b"".join(bytes.fromhex(word)[::-1] for word in words)
+        pc, _, text = lines[0]
+        found[int(pc, 16)] = Code(data, " ".join(text.decode().split()))
+    return found
+
+
+def _follow(
+    register: Register, root: int, told: Sequence[_Logged], log: bytes, code: Mapping[int, Code], spaces: Spaces
+) -> None:
+    """Numbers the address space of every step: that of `root`, until an instruction writes another."""
+    mask, value = register.writes
+    for step in told:
+        step.space = spaces.number(root & register.bits)
+        known = code.get(step.pc)
+        if known and step.privilege != USER and known.insn & mask == value:
+            root = _general(known.insn & 31, log, step.at)
+
+
+def _general(number: int, log: bytes, at: int) -> int:
+    """What a general register of aarch64 holds; number 31 is zero."""
+    found = re.compile(rb"X%02d=([0-9a-f]{16})" % number).search(log, at) if number < 31 else None
+    return int(found[1], 16) if found else 0
+
+
 def _told(log: bytes, spaces: Spaces, dialect: Dialect) -> list[_Logged]:
     told: list[_Logged] = []
     hart, ours, pending = b"", False, 0
     for match in dialect.line.finditer(log):
         told_of = match.groupdict()
-        cpu, space, cause = told_of["cpu"], told_of["space"], told_of["cause"]
+        cpu, space, cause = told_of["cpu"], told_of.get("space"), told_of["cause"]
         if cpu is not None:
             hart = hart or cpu
             ours = cpu == hart
             if ours:
                 privilege = dialect.privileges[int(told_of["flags"], 16) & 3]
-                step = _Logged(int(told_of["pc"], 16), privilege, told_of["block"], pending)
+                step = _Logged(int(told_of["pc"], 16), privilege, told_of["block"], pending, at=match.end())
                 if told and _undone(told[-1], step):
                     told.pop()
                 told.append(step)
                 pending = 0
+        elif told_of.get("level") and ours and told:
+            told[-1].privilege = dialect.privileges[int(told_of["level"])]
         elif space is not None and ours and told:
             told[-1].space = spaces.number(int(space, 16))
         elif told_of["stopped"] and ours and told:
@@ -212,6 +303,7 @@ class _Machine:
         self._console = self._process.stdout.fileno()
         self._open = [self._stub.fileno(), self._log, self._console]
         self._heard = {file: bytearray() for file in self._open}
+        self._registers = b""
 
     def __enter__(self) -> _Machine:
         return self
@@ -234,31 +326,28 @@ class _Machine:
         for address in addresses:
             self._ask(f"z1,{address:x},2")
 
-    def log(self, on: bool) -> None:
-        """Starts or stops telling each instruction."""
-        for words in (f"singlestep {'on' if on else 'off'}", _LOG if on else "log none"):
+    def log(self, what: str) -> None:
+        """Starts telling each instruction; stops with `none`."""
+        for words in (f"singlestep {'off' if what == 'none' else 'on'}", f"log {what}"):
             if self._ask(f"qRcmd,{words.encode().hex()}") != b"OK":
                 raise MeasurementFailed(f"QEMU's monitor does not understand {words!r}; a version from 5.0 to 8.1 does")
 
-    def code(self, steps: Steps) -> dict[int, bytes]:
-        """The memory at each of the kernel's instructions among `steps`; it is read in stretches."""
-        pcs = np.unique(steps["pc"][steps["privilege"] != USER]).astype(object)
-        starts = [i for i in range(len(pcs)) if i == 0 or pcs[i] - pcs[i - 1] > LONGEST_BYTES]
-        found: dict[int, bytes] = {}
-        for stretch in np.split(pcs, starts[1:]) if len(pcs) else ():
-            data = self._read(stretch[0], stretch[-1] - stretch[0] + LONGEST_BYTES)
-            found |= {pc: data[pc - stretch[0] :][:LONGEST_BYTES] for pc in stretch}
-        return found
+    def register(self, name: str) -> int:
+        """What a system register holds, by the number that QEMU's description gives it."""
+        if not self._registers:
+            self._registers = self._description(_REGISTERS)
+        number = re.search(rb'<reg name="%s"[^>]* regnum="(\d+)"' % name.encode(), self._registers)
+        if number is None:
+            raise MeasurementFailed(f"QEMU has no register {name} for its debugger; a version from 5.0 to 8.1 does")
+        return int.from_bytes(bytes.fromhex(self._ask(f"p{int(number[1]):x}").decode()), "little")
 
-    def _read(self, address: int, count: int) -> bytes:
-        data = b""
-        while len(data) < count:
-            size = min(count - len(data), _READ_MAX_BYTES)
-            answer = self._ask(f"m{address + len(data):x},{size:x}")
-            if len(answer) != 2 * size:
-                break  # not mapped there
-            data += bytes.fromhex(answer.decode())
-        return data
+    def _description(self, file: str) -> bytes:
+        """A file by which QEMU describes the machine to a debugger: more follows after `m`, nothing after `l`."""
+        text, more = b"", True
+        while more:
+            answer = self._ask(f"qXfer:features:read:{file}:{len(text):x},{_READ_MAX_BYTES:x}")
+            text, more = text + answer[1:], answer[:1] == b"m"
+        return text
 
     def logged(self) -> bytes:
         """What was told since the last time."""

@@ -70,3 +70,17 @@ def test_a_vmlinux_tells_its_functions_with_those_of_assembly(tmp_path: Path) ->
     assert len([name for name in found.names if name.startswith("f")]) == 1500
     assert found.at(0x500000) == ("f0", True)
     assert "datum" not in found.names
+
+
+@pytest.mark.skipif(not shutil.which("nm"), reason="binutils are not installed")
+def test_of_what_a_vmlinux_lists_no_more_is_held_than_a_map_may_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.s").write_text(".text\n" + "".join(f"f{i}: nop\n" for i in range(5000)))
+    vmlinux = tmp_path / "-x"  # no option of a program that reads it
+    subprocess.run([build.compiler(), "-c", "x.s", "-o", str(vmlinux)], check=True, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    whole = kernel_symbols.load(Path("-x"))
+    monkeypatch.setattr(kernel_symbols, "_MAP_BYTES", 50_000)
+    part = kernel_symbols.load(Path("-x"))
+    assert kernel_symbols._FEWEST < len(part.names) < len(whole.names) == 5000

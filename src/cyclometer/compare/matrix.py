@@ -32,7 +32,6 @@ class Row:
     def unit(self) -> str:
         return next(cell for cell in self.cells if cell is not None).estimate.clock.unit
 
-
     @property
     def of_rates(self) -> bool:
         """Whether more is better, so that half of it costs twice as much."""

@@ -53,7 +53,16 @@ def load(path: Path) -> Symbols:
         text = file.read(_MAP_BYTES)
     if text[:4] == b"\x7fELF":
         nm = program(X86_64).removesuffix("objdump") + "nm"
-        text = subprocess.run([nm, str(path)], capture_output=True, check=False).stdout
+        text = _printed([nm, "--", str(path)])
     if found := read(text):
         return found
     raise BadFile(f"{path} does not list a kernel's functions; name the System.map or the vmlinux of its build")
+
+
+def _printed(command: Sequence[str]) -> bytes:
+    """As much of a program's output as a map may have: what the file that it reads makes it print is unknown."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        text = process.stdout.read(_MAP_BYTES)
+        process.kill()
+    return text

@@ -49,14 +49,19 @@ kernel-test: setup-all ## the reference kernel: functional tests, hostile progra
 	$(MAKE) --no-print-directory -s -C kernel accounting=on test
 	$(MAKE) --no-print-directory -s -C kernel directions
 
-lint: setup-all ## ruff, mypy --strict and the one-rule checks of tools/
+C_FILES = $(shell git ls-files '*.c' '*.h' '*.cpp')
+
+lint: setup-all ## ruff, clang-format, mypy --strict and the one-rule checks of tools/
 	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --quiet --check .
+	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	$(BIN)/mypy --strict src
 	$(BIN)/python tools/check.py
 
-format: setup-all ## rewrite the Python files in one style
+format: setup-all ## rewrite the Python and C files in one style
 	$(BIN)/ruff check --quiet --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(C_FILES)
 
 catalogue: setup ## write docs/catalogue.md anew from the circles' contracts
 	$(BIN)/python tools/catalogue.py

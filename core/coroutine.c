@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "coroutine.h"
+#include <cyc/coroutine.h>
 
-// What cyc_coroutine_switch finds on a stack, in words from its lowest address: how many, and which of
-// them hold the function, its argument, the frame pointer and the return address. See coroutine_switch.S.
+// What cyc_coroutine_switch finds on a stack, in words from its lowest address: how many, and which
+// of them hold the function, its argument, the frame pointer and the return address. See
+// coroutine_switch.S.
 #if defined(__x86_64__)
 enum { FRAME_FUNCTION = 0, FRAME_ARG = 1, FRAME_POINTER = 5, FRAME_RETURN = 6, FRAME_WORDS = 8 };
 #elif defined(__aarch64__)
@@ -10,10 +11,12 @@ enum { FRAME_FUNCTION = 0, FRAME_ARG = 1, FRAME_POINTER = 10, FRAME_RETURN = 11,
 #elif defined(__riscv) && __riscv_xlen == 64
 enum { FRAME_RETURN = 0, FRAME_FUNCTION = 1, FRAME_ARG = 2, FRAME_POINTER = 3, FRAME_WORDS = 26 };
 #else
-#error "no coroutine switch for this architecture; add one to core/coroutine_switch.S"
+#error \
+    "no coroutine switch for this architecture; add one to core/coroutine_switch.S, or leave out \
+coroutine.c"
 #endif
 
-// Where a coroutine's life begins: calls the function that its frame names.
+// Where a new coroutine begins: calls the function that its frame names.
 void cyc_coroutine_begin(void);
 
 void *cyc_coroutine_place(void *stack, size_t stack_bytes, void (*function)(void *arg), void *arg)
@@ -22,7 +25,7 @@ void *cyc_coroutine_place(void *stack, size_t stack_bytes, void (*function)(void
     uintptr_t *frame = (uintptr_t *)top - FRAME_WORDS;
     frame[FRAME_FUNCTION] = (uintptr_t)function;
     frame[FRAME_ARG] = (uintptr_t)arg;
-    frame[FRAME_POINTER] = 0; // where a backtrace ends; the other registers start as they happen to be
+    frame[FRAME_POINTER] = 0; // where a backtrace ends; the other registers start undefined
     frame[FRAME_RETURN] = (uintptr_t)cyc_coroutine_begin;
     return frame;
 }
@@ -47,6 +50,7 @@ static struct cyc_coroutine *pop(struct cyc_coroutine_queue *queue)
 static void run(struct cyc_coroutines *set, struct cyc_coroutine *next)
 {
     struct cyc_coroutine *last = set->running;
+    // The only one that is ready goes on without a switch.
     if (next == last)
         return;
     set->running = next;
@@ -73,12 +77,17 @@ void cyc_coroutines_init(struct cyc_coroutines *set)
     }
 }
 
-int cyc_coroutine_spawn(struct cyc_coroutines *set, struct cyc_coroutine *coroutine, void *stack, size_t stack_bytes,
-                        void (*body)(void *arg), void *arg)
+int cyc_coroutine_spawn(struct cyc_coroutines *set, struct cyc_coroutine *coroutine, void *stack,
+                        size_t stack_bytes, void (*body)(void *arg), void *arg)
 {
     if (stack_bytes < CYC_STACK_BYTES_MIN)
         return -1;
-    *coroutine = (struct cyc_coroutine){.set = set, .body = body, .arg = arg};
+    // One by one, because a compiler may make a call of memset() out of an initializer.
+    coroutine->next = NULL;
+    coroutine->set = set;
+    coroutine->body = body;
+    coroutine->arg = arg;
+    coroutine->finished = 0;
     coroutine->place = cyc_coroutine_place(stack, stack_bytes, live, coroutine);
     push(&set->ready, coroutine);
     return 0;
@@ -109,6 +118,7 @@ void cyc_coroutine_signal(struct cyc_coroutines *set, struct cyc_coroutine_semap
         semaphore->given = 1;
         return;
     }
+    // The waiter runs at once, and the caller after all that are ready already.
     push(&set->ready, set->running);
     run(set, pop(&semaphore->waiters));
 }

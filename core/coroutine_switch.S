@@ -38,7 +38,8 @@ cyc_coroutine_begin:
     .size cyc_coroutine_begin, . - cyc_coroutine_begin
 
 #elif defined(__aarch64__)
-// Frame, from the stack pointer up: x19 function, x20 argument, x21-x28, x29, x30 return address, d8-d15.
+// Frame, from the stack pointer up: x19 function, x20 argument, x21-x28, x29, x30 return address,
+// d8-d15.
     .type cyc_coroutine_switch, %function
 cyc_coroutine_switch:
     sub sp, sp, #160
@@ -77,8 +78,9 @@ cyc_coroutine_begin:
     .size cyc_coroutine_begin, . - cyc_coroutine_begin
 
 #elif defined(__riscv) && __riscv_xlen == 64
-// Frame, from the stack pointer up: ra return address, s1 function, s2 argument, s0, s3-s11, one word for
-// alignment, fs0-fs11. The room for the latter is there whatever the floating-point ABI is.
+// Frame, from the stack pointer up: ra return address, s1 function, s2 argument, s0, s3-s11, one
+// word for alignment, fs0-fs11. The room for the latter is there whatever the floating-point ABI
+// is.
     .type cyc_coroutine_switch, @function
 cyc_coroutine_switch:
     addi sp, sp, -208

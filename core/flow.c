@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "flow.h"
+#include <cyc/flow.h>
 
 void cyc_empty_turns(void *arg, uint64_t turns)
 {
@@ -19,8 +19,8 @@ static int64_t sum_passes(const struct cyc_circle *circle, uint64_t turns)
 
 #define SETTLE_TURNS 3
 
-// Untimed turns before the first test of a group: while the host wrote records or opened counters, a
-// peer may have gone on to another place of the circle than where it stands between two tests.
+// Untimed turns before the first test of a group: while the host wrote records or opened counters,
+// a peer may have moved on from the place where it waits between two tests.
 static void settle(const struct cyc_circle *circle)
 {
     if (circle->pass != NULL)
@@ -29,10 +29,11 @@ static void settle(const struct cyc_circle *circle)
         circle->turns(circle->arg, SETTLE_TURNS);
 }
 
-// One test, whose turns a circle with a `pass` times one by one. Everything but the two
-// readings and the circle stands outside the interval, and is the same code whatever the
-// flow's parameters are (seed 004, section 2.2.2). Between the hints no clock is read but the circle's own.
-static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint64_t turns, struct cyc_sample *sample)
+// One test; a circle with a `pass` times its turns one by one. Only the circle lies between the two
+// readings, and the code around them is the same for all parameters of the flow (Korovkina 2022,
+// section 2.2.2). Between the hints only the circle itself reads a clock.
+static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint64_t turns,
+                     struct cyc_sample *sample)
 {
     int64_t before[CYC_COUNTERS_MAX];
     if (rig->rest != NULL) {
@@ -42,6 +43,7 @@ static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint6
     rig->count(rig->host, before);
     uint64_t begin;
     if (circle->pass != NULL) {
+        // A pass reads the clock itself; this reading only dates the test.
         begin = rig->clock.begin();
         CYC_HINT_OPEN();
         sample->value = sum_passes(circle, turns);
@@ -58,8 +60,9 @@ static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint6
     sample->at = (int64_t)(begin - rig->origin);
 }
 
-static void write_samples(struct cyc_rig *rig, const char *kind, const struct cyc_circle *circle, const char *method,
-                          uint32_t visit, uint32_t group, uint64_t turns, uint32_t count)
+static void write_samples(struct cyc_rig *rig, const char *kind, const struct cyc_circle *circle,
+                          const char *method, uint32_t visit, uint32_t group, uint64_t turns,
+                          uint32_t count)
 {
     struct cyc_writer *w = rig->writer;
     const struct cyc_sample *s = rig->samples;
@@ -84,10 +87,12 @@ static int flow_groups(struct cyc_rig *rig, const struct cyc_circle *circle, con
 {
     if (flow->tests == 0 || flow->tests > rig->samples_max)
         return -1;
+    // First of all, so that a target that dies in a test leaves behind what it was doing.
     cyc_record_circle(rig->writer, circle, method, flow);
     for (uint32_t group = 0; group < flow->groups; group++) {
         uint64_t turns = flow->initial + (uint64_t)group * flow->delta;
         settle(circle);
+        // Nothing is written between the tests of a group: output would change what caches hold.
         for (uint32_t test = 0; test < flow->tests; test++)
             run_test(rig, circle, turns, &rig->samples[test]);
         write_samples(rig, "group", circle, method, visit, group, turns, flow->tests);
@@ -95,13 +100,14 @@ static int flow_groups(struct cyc_rig *rig, const struct cyc_circle *circle, con
     return 0;
 }
 
-int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow,
-                         uint32_t visit)
+int cyc_flow_accumulated(struct cyc_rig *rig, const struct cyc_circle *circle,
+                         const struct cyc_flow *flow, uint32_t visit)
 {
     return flow_groups(rig, circle, "accumulated", flow, visit);
 }
 
-int cyc_flow_proof(struct cyc_rig *rig, const struct cyc_circle *circle, const struct cyc_flow *flow, uint32_t visit)
+int cyc_flow_proof(struct cyc_rig *rig, const struct cyc_circle *circle,
+                   const struct cyc_flow *flow, uint32_t visit)
 {
     return flow_groups(rig, circle, "proof", flow, visit);
 }
@@ -114,24 +120,27 @@ static int64_t empty_pass(void *arg)
 }
 
 // What a reading costs: the identical sequence with nothing between the readings.
-static void write_overhead(struct cyc_rig *rig, const struct cyc_circle *circle, const char *method, uint32_t count,
-                           uint32_t visit)
+static void write_overhead(struct cyc_rig *rig, const struct cyc_circle *circle, const char *method,
+                           uint32_t count, uint32_t visit)
 {
-    struct cyc_circle empty = {circle->contract, cyc_empty_turns, circle->pass ? empty_pass : NULL, &rig->clock};
+    struct cyc_circle empty = {circle->contract, cyc_empty_turns, circle->pass ? empty_pass : NULL,
+                               &rig->clock};
     for (uint32_t i = 0; i < count; i++)
         run_test(rig, &empty, 1, &rig->samples[i]);
     write_samples(rig, "overhead", circle, method, visit, 0, 1, count);
 }
 
-static int flow_single(struct cyc_rig *rig, const struct cyc_circle *circle, const char *method, uint32_t passes,
-                       uint32_t visit, int cold)
+static int flow_single(struct cyc_rig *rig, const struct cyc_circle *circle, const char *method,
+                       uint32_t passes, uint32_t visit, int cold)
 {
     struct cyc_flow flow = {.initial = 1, .delta = 0, .groups = 1, .tests = passes};
     if (passes == 0 || passes > rig->samples_max)
         return -1;
     cyc_record_circle(rig->writer, circle, method, &flow);
+    // As many empty readings as passes, so that both are known equally well.
     write_overhead(rig, circle, method, passes, visit);
     settle(circle);
+    // Once only: the passes after the first show how the caches fill again.
     if (cold && rig->evict != NULL)
         rig->evict(rig->host);
     for (uint32_t i = 0; i < passes; i++)
@@ -140,12 +149,14 @@ static int flow_single(struct cyc_rig *rig, const struct cyc_circle *circle, con
     return 0;
 }
 
-int cyc_flow_direct(struct cyc_rig *rig, const struct cyc_circle *circle, uint32_t passes, uint32_t visit)
+int cyc_flow_direct(struct cyc_rig *rig, const struct cyc_circle *circle, uint32_t passes,
+                    uint32_t visit)
 {
     return flow_single(rig, circle, "direct", passes, visit, 0);
 }
 
-int cyc_flow_passes(struct cyc_rig *rig, const struct cyc_circle *circle, uint32_t passes, uint32_t visit)
+int cyc_flow_passes(struct cyc_rig *rig, const struct cyc_circle *circle, uint32_t passes,
+                    uint32_t visit)
 {
     return flow_single(rig, circle, "passes", passes, visit, 1);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "record.h"
+#include <cyc/record.h>
 
-#include "circle.h"
-#include "clock.h"
+#include <cyc/circle.h>
+#include <cyc/clock.h>
 
-// Byte table of the reflected polynomial 0xedb88320. Records are written between tests, but on a simulated core most
-// of a measurement's time goes by there.
+// Byte table of the reflected polynomial 0xedb88320. Records are written between tests, but on a
+// simulated core most of a measurement's time goes by there.
 static const uint32_t crc_byte[256] = {
     0x00000000, 0x77073096, 0xee0e612c, 0x990951ba, 0x076dc419, 0x706af48f, 0xe963a535, 0x9e6495a3,
     0x0edb8832, 0x79dcb8a4, 0xe0d5e91e, 0x97d2d988, 0x09b64c2b, 0x7eb17cbd, 0xe7b82d07, 0x90bf1d91,
@@ -114,6 +114,7 @@ static void put_int(struct cyc_writer *w, int64_t value)
 {
     char digits[20];
     size_t at = sizeof digits;
+    // Unsigned, because INT64_MIN has no positive counterpart.
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
         digits[--at] = (char)('0' + rest % 10);
@@ -134,6 +135,7 @@ static void put_name(struct cyc_writer *w, const char *name)
 
 void cyc_record_open(struct cyc_writer *w, const char *kind)
 {
+    // Not by put(): the checksum covers the JSON object alone.
     w->put(w->context, "@cyc ", 5);
     w->crc = 0;
     w->first = 1;
@@ -179,13 +181,15 @@ void cyc_record_texts(struct cyc_writer *w, const char *name, const char *const 
     put_text(w, "]");
 }
 
-void cyc_record_ints(struct cyc_writer *w, const char *name, const int64_t *values, size_t count, size_t stride)
+void cyc_record_ints(struct cyc_writer *w, const char *name, const int64_t *values, size_t count,
+                     size_t stride)
 {
     put_name(w, name);
     put_text(w, "[");
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             put_text(w, ",");
+        // The integers may be members of structs, `stride` bytes apart.
         put_int(w, *(const int64_t *)(const void *)((const char *)values + i * stride));
     }
     put_text(w, "]");
@@ -199,6 +203,7 @@ static void put_frame(struct cyc_writer *w, const char *bytes, size_t length)
 void cyc_record_close(struct cyc_writer *w)
 {
     put_text(w, "}");
+    // The same for the end of the frame.
     put_frame(w, " *", 2);
     put_hex(w, w->crc, 8, put_frame);
     put_frame(w, "\n", 1);
@@ -216,6 +221,28 @@ void cyc_record_clock(struct cyc_writer *w, const struct cyc_clock *clock)
     cyc_record_object_close(w);
 }
 
+static void put_params(struct cyc_writer *w, const char *name, const struct cyc_param *params)
+{
+    cyc_record_object_open(w, name);
+    for (const struct cyc_param *p = params; p != NULL && p->name != NULL; p++)
+        cyc_record_text(w, p->name, p->value);
+    cyc_record_object_close(w);
+}
+
+void cyc_record_hello(struct cyc_writer *w, const struct cyc_clock *clock,
+                      const struct cyc_hello *hello, uint32_t run)
+{
+    cyc_record_open(w, "hello");
+    cyc_record_int(w, "schema", CYC_SCHEMA);
+    cyc_record_text(w, "target", hello->target);
+    cyc_record_text(w, "kernel", hello->kernel);
+    put_params(w, "configuration", hello->configuration);
+    cyc_record_clock(w, clock);
+    put_params(w, "build", hello->build);
+    cyc_record_int(w, "run", run);
+    cyc_record_close(w);
+}
+
 static void put_contract(struct cyc_writer *w, const struct cyc_contract *contract)
 {
     cyc_record_object_open(w, "contract");
@@ -228,14 +255,13 @@ static void put_contract(struct cyc_writer *w, const struct cyc_contract *contra
     cyc_record_text(w, "to", contract->to);
     cyc_record_object_close(w);
     cyc_record_object_open(w, "expect");
-    for (const struct cyc_expect *e = contract->expect; e->counter != NULL; e++)
+    for (const struct cyc_expect *e = contract->expect; e != NULL && e->counter != NULL; e++)
         cyc_record_int(w, e->counter, e->per_turn);
     cyc_record_object_close(w);
-    cyc_record_object_open(w, "params");
-    for (const struct cyc_param *p = contract->params; p != NULL && p->name != NULL; p++)
-        cyc_record_text(w, p->name, p->value);
-    cyc_record_object_close(w);
+    put_params(w, "params", contract->params);
     cyc_record_text(w, "correction", contract->correction);
+    if (contract->source != NULL)
+        cyc_record_text(w, "source", contract->source);
     cyc_record_object_close(w);
 }
 
@@ -254,12 +280,22 @@ void cyc_record_circle(struct cyc_writer *w, const struct cyc_circle *circle, co
     cyc_record_close(w);
 }
 
-void cyc_record_failed(struct cyc_writer *w, const char *key, const char *reason)
+static void put_reason(struct cyc_writer *w, const char *kind, const char *key, const char *reason)
 {
-    cyc_record_open(w, "failed");
+    cyc_record_open(w, kind);
     cyc_record_text(w, "circle", key);
     cyc_record_text(w, "reason", reason);
     cyc_record_close(w);
+}
+
+void cyc_record_failed(struct cyc_writer *w, const char *key, const char *reason)
+{
+    put_reason(w, "failed", key, reason);
+}
+
+void cyc_record_skipped(struct cyc_writer *w, const char *key, const char *reason)
+{
+    put_reason(w, "skipped", key, reason);
 }
 
 void cyc_record_end(struct cyc_writer *w)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The configuration of an image: each option is 0 or 1 and comes from the Makefile.
-// Every option stands in the image's `hello` record; kernel and user programs see the same values.
+// The configuration of an image: each option is 0 or 1 and comes from the Makefile. The image's
+// `hello` record lists them all; kernel and user programs see the same values.
 #ifndef CONFIG_H
 #define CONFIG_H
 
-#if !defined(CONFIG_USERSPACE) || !defined(CONFIG_CANARIES) || !defined(CONFIG_OBJCORE) || !defined(CONFIG_MCS) ||     \
-    !defined(CONFIG_MTIME) || !defined(CONFIG_ASID) || !defined(CONFIG_ACCOUNTING) || !defined(CONFIG_EVENTLOG)
+#if !defined(CONFIG_USERSPACE) || !defined(CONFIG_CANARIES) || !defined(CONFIG_OBJCORE) || \
+    !defined(CONFIG_MCS) || !defined(CONFIG_MTIME) || !defined(CONFIG_ASID) ||             \
+    !defined(CONFIG_ACCOUNTING) || !defined(CONFIG_EVENTLOG)
 #error "an option is missing: build with the Makefile, which passes every CONFIG_ value"
 #endif
 
@@ -17,6 +18,6 @@
 // CONFIG_MTIME       the kernel reads the time from the CLINT's mtime, not by `rdtime`
 // CONFIG_ASID        address spaces have identifiers; without it each switch flushes the TLB
 // CONFIG_ACCOUNTING  cycles are charged to scheduler levels on every switch
-// CONFIG_EVENTLOG    counted outcomes and calls are also kept in order, to check a contract's sequence
+// CONFIG_EVENTLOG    calls, switches and interrupts are logged in order, to check contracts
 
 #endif

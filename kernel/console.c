@@ -4,9 +4,10 @@
 #include <stdarg.h>
 
 #include "board.h"
+#include "memlayout.h"
 #include "monitor.h"
 #include "riscv.h"
-#include "text.h"
+#include "string.h"
 
 #define UART (DEVICE_OFFSET + UART_BASE)
 
@@ -18,7 +19,7 @@ static size_t put_some(const char *bytes, size_t length)
 {
     volatile uint8_t *uart = (volatile uint8_t *)UART;
     size_t some = length < FIFO_BYTES ? length : FIFO_BYTES;
-    uart[2] = 1; // queues on
+    uart[2] = 1;                  // queues on
     while ((uart[5] & 0x20) == 0) // line status: transmitter empty
         ;
     for (size_t i = 0; i < some; i++)
@@ -30,7 +31,7 @@ static size_t put_some(const char *bytes, size_t length)
 {
     volatile uint32_t *uart = (volatile uint32_t *)UART;
     (void)length;
-    uart[2] = 1; // txctrl: transmit enable
+    uart[2] = 1;                      // txctrl: transmit enable
     while ((uart[0] & 1u << 31) != 0) // txdata: full
         ;
     uart[0] = (uint8_t)bytes[0];

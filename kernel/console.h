@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The UART, polled, and what is said on it.
+// Output to the UART, polled.
 #ifndef CONSOLE_H
 #define CONSOLE_H
 
@@ -10,7 +10,7 @@
 int64_t console_write(const char *bytes, size_t length);
 // %s text, %d signed, %u unsigned, %x hexadecimal; every number is 64 bits wide.
 void print(const char *format, ...);
-// A broken invariant: says so and stops the machine.
+// Prints why an invariant is broken, and stops the machine.
 _Noreturn void panic(const char *format, ...);
 
 #endif

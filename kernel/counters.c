@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "counters.h"
 
-#include "../core/flow.h"
-#include "hot.h"
+#include <cyc/flow.h>
+
+#include "compiler.h"
 
 _Static_assert(COUNTERS_END < CYC_COUNTERS_MAX, "more outcomes than a sample has room for");
 _Static_assert(COUNT_entries == 0, "trap.S counts entries as the first counter");
 
-uint64_t counters[COUNTERS_END] HOT;
+uint64_t counters[COUNTERS_END] HOT_DATA;
 
 const char *const counter_names[COUNTERS_END + 1] = {
 #define COUNTER(name) #name,
@@ -19,7 +20,7 @@ int64_t counters_read(int64_t *counts)
 {
     for (int i = 0; i < COUNTERS_END; i++)
         counts[i] = (int64_t)counters[i];
-    // A fast path increments one counter for all that it is.
+    // A fast path is a switch and a wakeup, but increments one counter only.
     counts[COUNT_switches] += counts[COUNT_fastpaths];
     counts[COUNT_wakeups] += counts[COUNT_fastpaths];
     return 0;

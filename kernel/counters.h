@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// One counter an outcome, incremented where it happens; contracts state how many a turn has.
-// The rig reads them outside the interval. One hart, so plain increments.
+// One counter per outcome, incremented where it happens; a contract states how many each turn has.
+// They are read outside the timed interval. There is one hart, so increments are plain.
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
@@ -12,34 +12,35 @@
 
 // A new outcome is one line here; its name is the name in the records. At most 48.
 // `entries` must stay first: trap.S counts it.
-#define COUNTERS(COUNTER)                                                                                              \
-    COUNTER(entries)        /* system calls and faults of user programs */                                             \
-    COUNTER(switches)       /* from one thread to another */                                                           \
-    COUNTER(space_switches) /* satp loads */                                                                           \
-    COUNTER(interrupts)                                                                                                \
-    COUNTER(wakeups)     /* waiting threads made ready, or run at once */                                              \
-    COUNTER(refused)     /* calls that returned an error instead of doing what they were asked */                      \
-    COUNTER(time_reads)  /* of mtime or by rdtime, by the kernel */                                                    \
-    COUNTER(timer_sets)  /* monitor calls that program the timer */                                                    \
-    COUNTER(table_writes) /* page-table entries */                                                                     \
-    COUNTER(fastpaths) /* hand-overs to a waiter; each is also reported as a switch and a wakeup */                    \
-    COUNTER(slowpaths)                                                                                                 \
-    COUNTER(invocations) /* of components */                                                                           \
-    COUNTER(upcalls)     /* asked for by programs */                                                                   \
-    COUNTER(switch_self) /* by user-level schedulers: to the caller itself */                                          \
-    COUNTER(switch_coop) /* to a thread that parked by its own call */                                                 \
-    COUNTER(switch_preempt)        /* to a thread parked by an interrupt */                                            \
-    COUNTER(brand_uc)              /* raised, and its upcall run at once */                                            \
-    COUNTER(brand_delayed)         /* raised, its upcall left to the scheduler */                                      \
-    COUNTER(brand_pend)            /* raised while its upcall runs */                                                  \
-    COUNTER(brand_pend_execute)    /* pending upcall run */                                                            \
-    COUNTER(brand_completion_uc)   /* upcall done, its scheduler told so by an upcall */                               \
-    COUNTER(brand_sched_preempted) /* upcall done, the interrupted thread run on */                                    \
-    COUNTER(finished_brands)       /* upcall done with nothing pending */                                              \
-    COUNTER(atomic_rbk)            /* restartable sections restarted */                                                \
-    COUNTER(atomic_stale_lock)     /* waits for a lock that was free by then */                                        \
-    COUNTER(atomic_lock)           /* waits for a lock */                                                              \
-    COUNTER(atomic_unlock)         /* locks passed to who waited */
+#define COUNTERS(COUNTER)                                                                          \
+    COUNTER(entries)        /* system calls and faults of user programs */                         \
+    COUNTER(switches)       /* from one thread to another */                                       \
+    COUNTER(space_switches) /* satp loads */                                                       \
+    COUNTER(interrupts)                                                                            \
+    COUNTER(wakeups)      /* waiting threads made ready, or run at once */                         \
+    COUNTER(refused)      /* calls that returned an error instead of doing what they were asked */ \
+    COUNTER(time_reads)   /* of mtime or by rdtime, by the kernel */                               \
+    COUNTER(timer_sets)   /* monitor calls that program the timer */                               \
+    COUNTER(table_writes) /* page-table entries */                                                 \
+    COUNTER(                                                                                       \
+        fastpaths) /* hand-overs to a waiter; each is also reported as a switch and a wakeup */    \
+    COUNTER(slowpaths)                                                                             \
+    COUNTER(invocations)           /* of components */                                             \
+    COUNTER(upcalls)               /* asked for by programs */                                     \
+    COUNTER(switch_self)           /* by user-level schedulers: to the caller itself */            \
+    COUNTER(switch_coop)           /* to a thread that parked by its own call */                   \
+    COUNTER(switch_preempt)        /* to a thread parked by an interrupt */                        \
+    COUNTER(brand_uc)              /* raised, and its upcall run at once */                        \
+    COUNTER(brand_delayed)         /* raised, its upcall left to the scheduler */                  \
+    COUNTER(brand_pend)            /* raised while its upcall runs */                              \
+    COUNTER(brand_pend_execute)    /* pending upcall run */                                        \
+    COUNTER(brand_completion_uc)   /* upcall done, its scheduler told by an upcall */              \
+    COUNTER(brand_sched_preempted) /* upcall done, the interrupted thread run on */                \
+    COUNTER(finished_brands)       /* upcall done with nothing pending */                          \
+    COUNTER(atomic_rbk)            /* restartable sections restarted */                            \
+    COUNTER(atomic_stale_lock)     /* waits for a lock that is free by now */                      \
+    COUNTER(atomic_lock)           /* waits for a lock */                                          \
+    COUNTER(atomic_unlock)         /* locks passed to a waiter */
 
 enum counter {
 #define COUNTER(name) COUNT_##name,
@@ -51,16 +52,16 @@ enum counter {
 extern uint64_t counters[COUNTERS_END];
 extern const char *const counter_names[COUNTERS_END + 1]; // ends with NULL
 
-#define count(name) ((void)counters[COUNT_##name]++)
+#define COUNT(name) ((void)counters[COUNT_##name]++)
 
-// What an operation returns that does not do what it was asked: a circle that times refusals is found out.
+// The result of an operation that fails. Counted, because a circle must not time failures.
 static inline int64_t refuse(enum error error)
 {
-    count(refused);
+    COUNT(refused);
     return error;
 }
 
-// Copies all counters. A user program's call for it is not itself counted as an entry.
+// Copies all counters. As a system call, it does not count itself as an entry.
 int64_t counters_read(int64_t *counts);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "devicetree.h"
 
-#include "board.h"
-#include "text.h"
+#include "memlayout.h"
+#include "string.h"
 
 #define MAGIC 0xd00dfeed
 #define TREE_BYTES_MAX (1 << 20)
@@ -26,19 +26,22 @@ static int begins(const char *text, const char *start)
 }
 
 // `node` is the top-level node that the property is in, "" for the root.
-static void take_property(struct devicetree *tree, const char *node, const char *name, const char *value,
-                          uint32_t bytes)
+static void take_property(struct devicetree *tree, const char *node, const char *name,
+                          const char *value, uint32_t bytes)
 {
-    if (strcmp(node, "chosen") == 0 && strcmp(name, "bootargs") == 0 && bytes > 0 && value[bytes - 1] == '\0')
+    if (strcmp(node, "chosen") == 0 && strcmp(name, "bootargs") == 0 && bytes > 0 &&
+        value[bytes - 1] == '\0')
         tree->bootargs = value;
     else if (strcmp(node, "cpus") == 0 && strcmp(name, "timebase-frequency") == 0 && bytes == 4)
         tree->timebase_hz = read32(value);
-    else if (begins(node, "memory@") && strcmp(name, "reg") == 0 && bytes >= 16 && read64(value) == RAM_BASE)
+    else if (begins(node, "memory@") && strcmp(name, "reg") == 0 && bytes >= 16 &&
+             read64(value) == RAM_BASE)
         tree->ram_end = RAM_BASE + read64(value + 8);
 }
 
-// Walks the structure block [at, end); 1 at its end token, 0 where it is broken.
-static int walk(struct devicetree *tree, const char *at, const char *end, const char *names, const char *names_end)
+// Walks the structure block [at, end); 1 at its end token, 0 if it is broken.
+static int walk(struct devicetree *tree, const char *at, const char *end, const char *names,
+                const char *names_end)
 {
     const char *node = "";
     int depth = 0;

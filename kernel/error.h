@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a call returns when it does not do what it was asked (success is 0 or a value >= 0), and how long it may take.
+// What a call returns if it fails; success is 0 or a value above.
 #ifndef ERROR_H
 #define ERROR_H
 
-#define FOREVER UINT64_MAX // a timeout that never comes; 0 means not to wait at all
+#define FOREVER UINT64_MAX // as a timeout; 0 is not to wait at all
 
 enum error {
     ERROR_HANDLE = -1,   // no such handle, or of another type

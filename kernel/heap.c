@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Each page is a row of blocks between two used sentinels. A block knows its own size and that of its left neighbour
-// (boundary tags), so both neighbours are found without a search. A free block that is larger than what is wanted
-// gives its right end: it keeps its place in its list unless its class changes.
+// Each page is a row of blocks between two used sentinels. A block knows its size and its left
+// neighbour's (boundary tags, Knuth 1973), so both neighbours are found without a search. Of a free
+// block that is too large the right end is taken, so that the rest keeps its place in its list
+// unless its class changes.
 #include "heap.h"
 
 #include <stddef.h>
 
-#include "board.h"
-#include "hot.h"
+#include "compiler.h"
+#include "memlayout.h"
 #ifndef USER_PROGRAM
-#include "events.h"
-#include "memory.h"
+#include "eventlog.h"
+#include "page_alloc.h"
 #include "riscv.h"
 #endif
 
@@ -19,9 +20,10 @@
 #define USED 1u
 
 struct heap_block {
-    uint32_t left_bytes; // of the block to the left; sizes are multiples of the granule and count the header
+    uint32_t left_bytes; // of the block to the left; sizes are multiples of the granule and
+                         // include the header
     uint32_t size_bytes; // of this block, plus USED
-    // What follows belongs to the owner while the block is used.
+    // The owner's while the block is used.
     struct heap_block *next, *prev; // in the list of its class; prev is NULL in the first
 };
 
@@ -31,7 +33,8 @@ struct heap_block {
 // A page: link to the next page, left sentinel, blocks, right sentinel.
 #define ROW_BYTES (PAGE_BYTES - sizeof(void *) - 2 * HEADER_BYTES)
 
-_Static_assert(ROW_BYTES < EXACT_BYTES << (HEAP_CLASSES - HEAP_EXACT), "HEAP_CLASSES: a class for every block");
+_Static_assert(ROW_BYTES < EXACT_BYTES << (HEAP_CLASSES - HEAP_EXACT),
+               "HEAP_CLASSES: a class for every block");
 
 static inline struct heap_block *block_at(struct heap_block *b, uint64_t distance_bytes)
 {
@@ -40,18 +43,21 @@ static inline struct heap_block *block_at(struct heap_block *b, uint64_t distanc
 
 static inline uint64_t class_of(uint64_t bytes)
 {
-    static const uint8_t highest_bit[ROW_BYTES / EXACT_BYTES + 1] = {[2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3};
-    return bytes < EXACT_BYTES ? bytes / GRANULE : (uint64_t)HEAP_EXACT + highest_bit[bytes / EXACT_BYTES];
+    static const uint8_t highest_bit[ROW_BYTES / EXACT_BYTES + 1] = {
+        [2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3};
+    return bytes < EXACT_BYTES ? bytes / GRANULE
+                               : (uint64_t)HEAP_EXACT + highest_bit[bytes / EXACT_BYTES];
 }
 
-// Two numbers have the same highest bit when what they differ in is less than what they share.
+// Two numbers have the same highest bit if they differ in less than they share.
 static inline int same_class(uint64_t smaller_bytes, uint64_t bytes)
 {
     return smaller_bytes >= EXACT_BYTES && (smaller_bytes ^ bytes) <= (smaller_bytes & bytes);
 }
 
-// Index of the lowest bit set. The product's upper bits are different for each of the 64 possible inputs, because every
-// run of six bits occurs once in the constant (Leiserson, Prokop, Randall 1998); the hart has no instruction for it.
+// Index of the lowest bit set. The product's upper bits are different for each of the 64 possible
+// inputs, because every run of six bits occurs once in the constant (Leiserson, Prokop, Randall
+// 1998); the hart has no instruction for it.
 #define DE_BRUIJN 0x03f79d71b4cb0a89ul
 static inline uint64_t lowest_bit(uint64_t word)
 {
@@ -83,7 +89,7 @@ static inline void unlist(struct heap *h, struct heap_block *b, uint64_t class)
         h->classes_used &= ~(1ul << class);
 }
 
-// Sets the size of a block, which is free then, and tells its right neighbour.
+// Makes a block of that size, which is free, and updates its right neighbour.
 static inline void resize(struct heap_block *b, uint64_t bytes)
 {
     b->size_bytes = (uint32_t)bytes;
@@ -91,14 +97,15 @@ static inline void resize(struct heap_block *b, uint64_t bytes)
 }
 
 // Called last; returns `result`.
-static APART void *relist(struct heap *h, struct heap_block *b, uint64_t old_bytes, void *result)
+static NOINLINE void *relist(struct heap *h, struct heap_block *b, uint64_t old_bytes, void *result)
 {
     unlist(h, b, class_of(old_bytes));
     list_free(h, b, class_of(b->size_bytes));
     return result;
 }
 
-// A free block of at least `bytes`: any of a class that holds nothing smaller, else one that fits in its own class.
+// A free block of at least `bytes`: any of a class that holds nothing smaller, else one that fits
+// of the class of `bytes`.
 static inline struct heap_block *find(const struct heap *h, uint64_t bytes)
 {
     uint64_t class = class_of(bytes);
@@ -123,7 +130,7 @@ static inline void *use_all(struct heap *h, struct heap_block *b)
     return (char *)b + HEADER_BYTES;
 }
 
-// Takes its right end and leaves the rest where it is.
+// Takes the right end; the rest stays where it is.
 static inline void *use_end(struct heap *h, struct heap_block *b, uint64_t bytes)
 {
     uint64_t old_bytes = b->size_bytes, rest_bytes = old_bytes - bytes;
@@ -201,7 +208,7 @@ void heap_add(struct heap *h, void *page)
 void *heap_malloc(struct heap *h, uint64_t bytes)
 {
     uint64_t irq = interrupts_off();
-    event_call("heap_malloc");
+    eventlog_call("heap_malloc");
     void *block = heap_take(h, bytes);
     interrupts_restore(irq);
     return block;
@@ -210,7 +217,7 @@ void *heap_malloc(struct heap *h, uint64_t bytes)
 void heap_free(struct heap *h, void *block)
 {
     uint64_t irq = interrupts_off();
-    event_call("heap_free");
+    eventlog_call("heap_free");
     heap_give(h, block);
     interrupts_restore(irq);
 }
@@ -219,7 +226,7 @@ void heap_init(struct heap *h, uint64_t bytes, uint64_t unused)
 {
     (void)unused;
     for (uint64_t have = 0; have < bytes; have += PAGE_BYTES) {
-        void *page = page_take();
+        void *page = page_alloc();
         if (page == NULL)
             return;
         heap_add(h, page);
@@ -231,7 +238,7 @@ void heap_end(struct heap *h)
     while (h->pages != NULL) {
         void *page = h->pages;
         h->pages = *(void **)page;
-        page_give(page);
+        page_free(page);
     }
 }
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Heaps: blocks of any size up to a page, allocated and freed in constant time where a block of the right class is
-// there, and joined with their free neighbours at once. In a program a heap is a library: an all-zero struct heap,
-// pages of the program's own given to heap_add(), then heap_take() and heap_give().
+// Heaps of blocks up to a page. Allocating and freeing take constant time, unless the only fitting
+// blocks are in the class of the wanted size; freed blocks merge with free neighbours at once. User
+// programs link heaps as a library: an all-zero struct heap, heap_add(), heap_take(), heap_give().
 #ifndef HEAP_H
 #define HEAP_H
 
 #include <stdint.h>
 
-#include "object.h"
+#include "objects/object.h"
 
-// Free blocks stand in lists by size, in granules of 8 bytes: a class for each size up to HEAP_EXACT - 1, then one for
-// each power of two.
+// Free blocks are in lists by size class, in granules of 8 bytes: a class per size below
+// HEAP_EXACT, then one per power of two.
 #define HEAP_EXACT 32
 #define HEAP_CLASSES 36
 
@@ -24,22 +24,22 @@ struct heap {
     void *pages; // the newest; each begins with a link to the one before
 };
 
-// Adds a page, aligned to 8 bytes, to what the heap can give.
+// Adds a page, aligned to 8 bytes.
 void heap_add(struct heap *h, void *page);
-// An aligned block of at least `bytes` (8 bytes), or NULL. Whoever calls these excludes others from the heap.
+// A block of at least `bytes`, aligned to 8, or NULL. The caller excludes others from the heap.
 void *heap_take(struct heap *h, uint64_t bytes);
 void heap_give(struct heap *h, void *block);
 
-// In the kernel. `bytes` of memory are taken from the page allocator, as far as there is any, in whole pages.
+// In the kernel. Takes `bytes` of memory, in whole pages, or fewer if memory is out.
 void heap_init(struct heap *h, uint64_t bytes, uint64_t unused);
-void heap_end(struct heap *h); // gives the pages back
-// heap_take() and heap_give() as calls, with interrupts off.
+void heap_end(struct heap *h); // frees its pages
+// heap_take() and heap_give() with interrupts off.
 void *heap_malloc(struct heap *h, uint64_t bytes);
 void heap_free(struct heap *h, void *block);
 
-// What is allocated now, headers included, counted by a walk over all blocks.
+// Bytes allocated now, headers included, by a walk over all blocks.
 uint64_t heap_used_bytes(const struct heap *h);
-// The largest block that a heap of any size can give.
+// The largest block that any heap can give.
 uint64_t heap_largest_bytes(void);
 
 #endif

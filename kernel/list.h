@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Circular doubly linked lists with the list itself as sentinel: insertion and removal have no branch.
+// Circular doubly linked lists with the list itself as sentinel: insertion and removal have no
+// branch.
 #ifndef LIST_H
 #define LIST_H
 
@@ -11,7 +12,7 @@ struct link {
 };
 
 // The structure that holds `member` at `link`.
-#define CONTAINER(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
+#define CONTAINER(link, type, member) ((type *)(void *)((char *)(link) - offsetof(type, member)))
 
 static inline void list_init(struct link *list)
 {
@@ -43,7 +44,7 @@ static inline void list_prepend(struct link *list, struct link *link)
     list_insert_before(list->next, link);
 }
 
-// The link itself keeps its old neighbours; whoever may remove it twice calls list_init() on it.
+// The link keeps its old neighbours; if it may be removed twice, call list_init() on it.
 static inline void list_remove(struct link *link)
 {
     link->next->prev = link->prev;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The kernel's start: from the monitor's hand to the director's thread.
+// The kernel's start, from the monitor to the runner's thread.
 #include <stddef.h>
 
+#include "bench/runner.h"
 #include "console.h"
 #include "devicetree.h"
-#include "director.h"
-#include "memory.h"
+#include "memlayout.h"
+#include "page_alloc.h"
 #include "space.h"
 #include "thread.h"
 #include "timeout.h"
 #include "trap.h"
 
-
 extern char kernel_end[]; // image.ld
 
-static struct direction direction;
+static struct bench_args args;
 
-static void start_director(void)
+static void start_runner(void)
 {
-    struct thread *t = thread_allocate(NULL, "director");
-    thread_create(t, (uint64_t)director_main, (uint64_t)&direction, PRIORITIES - 1);
+    struct thread *t = thread_allocate(NULL, "runner");
+    thread_create(t, (uint64_t)runner_main, (uint64_t)&args, PRIORITIES - 1);
     thread_start(t);
 }
 
-// Called by trap.S on the boot stack; translation is off, interrupts are off.
+// Called by trap.S on the boot stack, with translation and interrupts off.
 _Noreturn void kernel_main(const void *blob)
 {
     struct devicetree tree;
@@ -33,14 +33,14 @@ _Noreturn void kernel_main(const void *blob)
     if (ram_end > RAM_BASE + RAM_BYTES_MAX)
         ram_end = RAM_BASE + RAM_BYTES_MAX;
     threads_start();
-    memory_start((uint64_t)kernel_end, (uint64_t)blob < ram_end ? (uint64_t)blob : ram_end);
+    page_alloc_start((uint64_t)kernel_end, (uint64_t)blob < ram_end ? (uint64_t)blob : ram_end);
     spaces_start(ram_end);
     if (found != 0)
         panic("no device tree with memory at %x and a timebase", (uint64_t)RAM_BASE);
     timeouts_start();
     traps_start();
-    direction.timebase_hz = tree.timebase_hz;
-    direction.bad_parameter = parameters_read(&direction.parameters, tree.bootargs);
-    start_director();
+    args.timebase_hz = tree.timebase_hz;
+    args.bad_parameter = parameters_read(&args.parameters, tree.bootargs);
+    start_runner();
     thread_idle();
 }

@@ -6,7 +6,8 @@
 
     .section .monitor.entry, "ax"
     .globl _start
-_start:                             // a0 = hart, a1 = device tree; .bss is zero, as every ELF loader leaves it
+// a0 = hart, a1 = device tree; .bss is zero, as every ELF loader leaves it.
+_start:
     csrr    t0, mhartid
     li      t1, BOOT_HART
     bne     t0, t1, park
@@ -19,7 +20,7 @@ _start:                             // a0 = hart, a1 = device tree; .bss is zero
     mv      a1, s1
     mret                            // to kernel_entry, S mode
 
-park:                               // no interrupt is enabled, so this hart never wakes
+park:                               // with no interrupt enabled, this hart never wakes
     csrw    mie, zero
 1:  wfi
     j       1b
@@ -30,7 +31,7 @@ park:                               // no interrupt is enabled, so this hart nev
     .endr
     .endm
 
-// Every trap saves all registers, as firmware does: what follows may read or write any of them.
+// Every trap saves all registers, as firmware does, because the handler may read or write any.
     .align 2
     .globl monitor_trap
 monitor_trap:

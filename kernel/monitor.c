@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The monitor: all that runs in M mode. It prepares the machine, starts the kernel in S mode, and afterwards only
-// serves its three calls, forwards interrupts, and emulates a `rdtime` that this hart does not have.
+// The monitor: the firmware in M mode. It prepares the machine and starts the kernel in S mode;
+// then it only serves three calls, forwards interrupts, and emulates `rdtime` on harts without it.
 #include "monitor.h"
 
 #include "board.h"
+#include "memlayout.h"
 #include "riscv.h"
 
 extern void monitor_trap(void);
@@ -37,14 +38,15 @@ static _Noreturn void stop(uint64_t code)
 #if defined(FINISHER_BASE)
     *(volatile uint32_t *)FINISHER_BASE = code == 0 ? 0x5555 : (uint32_t)(code << 16 | 0x3333);
 #else
-    (void)code; // this machine cannot switch itself off; the last record has told that all is done
+    (void)code; // this machine cannot switch itself off; the `end` record marks the end
 #endif
     WRITE_CSR(mie, 0);
     for (;;)
         wait_for_interrupt();
 }
 
-// PMP entry 0 closes the monitor to everything below M mode; entry 1 opens the rest. The first match decides.
+// PMP entry 0 closes the monitor to everything below M mode; entry 1 opens the rest. The first
+// match decides.
 static void protect(void)
 {
     WRITE_CSR(pmpaddr0, (RAM_BASE >> 2) | ((MONITOR_BYTES >> 3) - 1));
@@ -53,12 +55,14 @@ static void protect(void)
     fence_all_pages();          // a hart may keep a PMP check with a translation
 }
 
-// All that the kernel handles itself goes to it directly. Illegal instructions come here, because some are `rdtime`.
+// All other traps go to the kernel directly. Illegal instructions come here, because some are
+// `rdtime`.
 static void delegate(void)
 {
     WRITE_CSR(medeleg, 0xb1fb & ~(1UL << CAUSE_ILLEGAL_INSTRUCTION));
     WRITE_CSR(mideleg, IP_SSI | IP_STI);
-    WRITE_CSR(mcounteren, COUNTER_CYCLE | COUNTER_INSTRET | (BOARD_HAS_TIME_CSR ? COUNTER_TIME : 0));
+    WRITE_CSR(mcounteren,
+              COUNTER_CYCLE | COUNTER_INSTRET | (BOARD_HAS_TIME_CSR ? COUNTER_TIME : 0));
 }
 
 void monitor_start(void)
@@ -74,8 +78,8 @@ void monitor_start(void)
     WRITE_CSR(mepc, (uint64_t)kernel_entry);
 }
 
-// Reads the instruction at `pc` through the translation of the mode that trapped; MXR because code pages
-// may be execute-only. Halfwords, because an instruction may straddle two pages.
+// Reads the instruction at `pc` through the translation of the mode that trapped; MXR because code
+// pages may be execute-only. Halfwords, because an instruction may straddle two pages.
 static uint32_t fetch_instruction(uint64_t pc)
 {
     uint64_t low, high, mprv = STATUS_MPRV | STATUS_MXR;
@@ -89,7 +93,7 @@ static uint32_t fetch_instruction(uint64_t pc)
     return (uint32_t)(high << 16 | low);
 }
 
-// csrrs rd, time, x0. Returns 0 where the instruction is another one.
+// csrrs rd, time, x0. Returns 0 if it is another instruction.
 static int emulate_rdtime(struct monitor_frame *frame)
 {
     uint32_t instruction = fetch_instruction(frame->pc);
@@ -102,7 +106,7 @@ static int emulate_rdtime(struct monitor_frame *frame)
     return 1;
 }
 
-// Makes the trap look to the kernel as if it had been delegated.
+// Makes the kernel see the trap as if it had been delegated.
 static void forward_trap(struct monitor_frame *frame, uint64_t cause)
 {
     uint64_t status = READ_CSR(mstatus);
@@ -111,7 +115,8 @@ static void forward_trap(struct monitor_frame *frame, uint64_t cause)
     WRITE_CSR(stval, READ_CSR(mtval));
     WRITE_CSR(sepc, frame->pc);
     status &= ~(uint64_t)(STATUS_SPP | STATUS_SPIE | STATUS_MPP_MASK);
-    status |= (from_supervisor ? STATUS_SPP : 0) | ((status & STATUS_SIE) ? STATUS_SPIE : 0) | STATUS_MPP_SUPERVISOR;
+    status |= (from_supervisor ? STATUS_SPP : 0) | ((status & STATUS_SIE) ? STATUS_SPIE : 0) |
+              STATUS_MPP_SUPERVISOR;
     status &= ~(uint64_t)STATUS_SIE;
     WRITE_CSR(mstatus, status);
     frame->pc = READ_CSR(stvec);

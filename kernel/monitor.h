@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the kernel (S mode) may ask of the monitor (M mode): `ecall` with the number in a7, the argument in a0.
-// All other registers come back as they were.
+// Calls from the kernel (S mode) to the monitor (M mode): `ecall` with the number in a7 and the
+// argument in a0. All other registers are preserved.
 #ifndef MONITOR_H
 #define MONITOR_H
 
@@ -9,7 +9,7 @@
 #define MONITOR_SEND_IPI 1  // software interrupt to this hart
 #define MONITOR_EXIT 2      // stop the machine, a0 = 0 for success
 
-// The monitor's trap frame: register x<n> at 8 * n; mepc in the place of x0.
+// The monitor's trap frame: register x<n> at 8 * n; mepc takes the place of x0.
 #define MONITOR_FRAME_BYTES 256
 
 #ifndef __ASSEMBLER__

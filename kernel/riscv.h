@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The machine's registers: one inline function an instruction, and the bits they take.
+// Control and status registers and their bits, and the privileged instructions.
 #ifndef RISCV_H
 #define RISCV_H
 
@@ -20,7 +20,8 @@
 #define STATUS_SIE (1 << 1)
 #define STATUS_SPIE (1 << 5)
 #define STATUS_SPP (1 << 8)
-#define STATUS_IN_CALL STATUS_SPIE // interrupts are off; a return is to user mode, with interrupts on
+#define STATUS_IN_CALL \
+    STATUS_SPIE // interrupts are off; a return is to user mode, with interrupts on
 #define STATUS_SUM (1 << 18)
 #define STATUS_MPP_SUPERVISOR (1 << 11)
 #define STATUS_MPP_MASK (3 << 11)
@@ -42,15 +43,18 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
-#define READ_CSR(name)                                                                                                 \
-    ({                                                                                                                 \
-        uint64_t value_;                                                                                               \
-        __asm__ volatile("csrr %0, " #name : "=r"(value_)::"memory");                                                  \
-        value_;                                                                                                        \
+#define READ_CSR(name)                                                \
+    ({                                                                \
+        uint64_t value_;                                              \
+        __asm__ volatile("csrr %0, " #name : "=r"(value_)::"memory"); \
+        value_;                                                       \
     })
-#define WRITE_CSR(name, value) __asm__ volatile("csrw " #name ", %0" ::"rK"((uint64_t)(value)) : "memory")
-#define SET_CSR(name, bits) __asm__ volatile("csrs " #name ", %0" ::"rK"((uint64_t)(bits)) : "memory")
-#define CLEAR_CSR(name, bits) __asm__ volatile("csrc " #name ", %0" ::"rK"((uint64_t)(bits)) : "memory")
+#define WRITE_CSR(name, value) \
+    __asm__ volatile("csrw " #name ", %0" ::"rK"((uint64_t)(value)) : "memory")
+#define SET_CSR(name, bits) \
+    __asm__ volatile("csrs " #name ", %0" ::"rK"((uint64_t)(bits)) : "memory")
+#define CLEAR_CSR(name, bits) \
+    __asm__ volatile("csrc " #name ", %0" ::"rK"((uint64_t)(bits)) : "memory")
 
 // Closes the hart to interrupts; returns the bit that interrupts_restore() puts back.
 static inline uint64_t interrupts_off(void)
@@ -84,7 +88,8 @@ static inline uint64_t read_instret(void)
     return value;
 }
 
-// Orders earlier page-table stores before the walks that follow, and drops what the TLB holds of one page.
+// Orders earlier page-table stores before the walks that follow, and drops what the TLB holds of
+// one page.
 static inline void fence_page(uint64_t address)
 {
     __asm__ volatile("sfence.vma %0, zero" ::"r"(address) : "memory");

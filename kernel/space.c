@@ -2,13 +2,14 @@
 #include "space.h"
 
 #include "board.h"
+#include "compiler.h"
 #include "console.h"
 #include "counters.h"
 #include "error.h"
-#include "hot.h"
-#include "memory.h"
+#include "memlayout.h"
+#include "page_alloc.h"
 #include "riscv.h"
-#include "text.h"
+#include "string.h"
 
 #define KERNEL_PAGE (PTE_VALID | PTE_GLOBAL | PTE_ACCESSED | PTE_DIRTY)
 #define USER_PAGE (PTE_VALID | PTE_USER | PTE_ACCESSED | PTE_DIRTY)
@@ -16,7 +17,7 @@
 extern char rodata_start[], data_start[], kernel_end[]; // image.ld
 
 static uint64_t kernel_root[512] __attribute__((aligned(PAGE_BYTES)));
-struct space *space_loaded HOT;
+struct space *space_loaded HOT_DATA;
 
 static uint64_t *table_of(uint64_t pte)
 {
@@ -28,18 +29,18 @@ static uint64_t pte_of(const void *page, uint64_t flags)
     return (uint64_t)page >> 12 << 10 | flags;
 }
 
-// The entry for `address` in the table of `level` (2 is the root); tables on the way are made.
-// NULL where memory is out.
+// The entry for `address` in the table of `level` (2 is the root); makes the tables above it. NULL
+// if memory is out.
 static uint64_t *walk(uint64_t *table, uint64_t address, int level)
 {
     for (int at = 2; at > level; at--) {
         uint64_t *entry = &table[address >> (12 + 9 * at) & 511];
         if ((*entry & PTE_VALID) == 0) {
-            void *page = page_take();
+            void *page = page_alloc();
             if (page == NULL)
                 return NULL;
             *entry = pte_of(page, PTE_VALID);
-            count(table_writes);
+            COUNT(table_writes);
         }
         table = table_of(*entry);
     }
@@ -52,7 +53,7 @@ static int64_t map(uint64_t *root, uint64_t address, const void *page, uint64_t 
     if (entry == NULL)
         return ERROR_MEMORY;
     *entry = pte_of(page, flags);
-    count(table_writes);
+    COUNT(table_writes);
     return 0;
 }
 
@@ -72,10 +73,10 @@ static void map_identity(uint64_t start, uint64_t end, uint64_t permission)
 }
 
 #if CONFIG_ASID
-uint64_t asid_generation HOT = 1;
+uint64_t asid_generation HOT_DATA = 1;
 static uint64_t asid_next = 1, asid_limit;
 
-// satp keeps only the identifier bits that the hart has.
+// satp keeps only those identifier bits that the hart has.
 static void find_identifiers(void)
 {
     uint64_t satp = READ_CSR(satp);
@@ -86,7 +87,7 @@ static void find_identifiers(void)
         panic("this hart has no address-space identifiers: build with asid=off");
 }
 
-// When all identifiers have been given out, every translation is dropped and they are given out anew.
+// When all identifiers are given out, drops every translation and starts again.
 void space_renew(struct space *space)
 {
     if (asid_next > asid_limit) {
@@ -107,9 +108,10 @@ void spaces_start(uint64_t ram_end)
     map_kernel(DEVICE_OFFSET + UART_BASE, UART_BASE, PTE_READ | PTE_WRITE, 0);
     uint64_t mtime = CLINT_BASE + (CLINT_MTIME & ~(PAGE_BYTES - 1)); // this page holds mtime alone
     map_kernel(DEVICE_OFFSET + mtime, mtime, PTE_READ, 0);
-    if (walk(kernel_root, KERNEL_STACKS, 1) == NULL) // so that all spaces share the table of kernel stacks
+    if (walk(kernel_root, KERNEL_STACKS, 1) ==
+        NULL) // so that all spaces share the table of kernel stacks
         panic("no memory for the kernel's own page tables");
-    // The tables must be in memory before the first walk of them: satp writes order nothing by themselves.
+    // The tables must be in memory before the first walk: a write of satp orders nothing.
     fence_all_pages();
     WRITE_CSR(satp, SATP_SV39 | (uint64_t)kernel_root >> 12);
     fence_all_pages();
@@ -126,7 +128,7 @@ uint64_t kernel_stack(unsigned index)
         if (entry == NULL)
             panic("no memory for a kernel stack");
         if ((*entry & PTE_VALID) == 0) {
-            map_kernel(at, (uint64_t)page_take(), PTE_READ | PTE_WRITE, 0);
+            map_kernel(at, (uint64_t)page_alloc(), PTE_READ | PTE_WRITE, 0);
             fence_page(at); // a hart may remember that the page was missing
         }
     }
@@ -134,7 +136,7 @@ uint64_t kernel_stack(unsigned index)
 }
 
 #if CONFIG_USERSPACE
-// Not in pages of their own: the beginnings of pages are one cache set, which page tables need.
+// Not one page each: the beginnings of all pages share one cache set, which page tables need.
 static struct space spaces[SPACES_MAX];
 
 // How the linked-in user image begins; user/user.ld writes it. All addresses are user addresses.
@@ -166,23 +168,23 @@ int64_t space_map(struct space *space, uint64_t address, void *page, uint64_t pe
     return map(space->root, address, page, USER_PAGE | permission, 0);
 }
 
-// Maps a new page with a copy of `bytes` (NULL: zeros); NULL where memory is out.
+// Maps a new page with a copy of `bytes` (NULL: zeros); NULL if memory is out.
 static void *map_new(struct space *space, uint64_t address, const char *bytes)
 {
-    void *page = page_take();
+    void *page = page_alloc();
     if (page == NULL)
         return NULL;
     if (bytes != NULL)
         memcpy(page, bytes, PAGE_BYTES);
     if (space_map(space, address, page, PTE_READ | PTE_WRITE | PTE_OWNED) != 0) {
-        page_give(page);
+        page_free(page);
         return NULL;
     }
     fence_page(address); // a hart may remember that the page was missing
     return page;
 }
 
-// Code and constants are shared with the kernel image; data and bss are the space's own.
+// Code and constants are shared with the kernel image; each space has its own data and bss.
 static int64_t map_image(struct space *space)
 {
     int64_t failed = 0;
@@ -206,23 +208,24 @@ static struct space *free_space(void)
     return NULL;
 }
 
-struct space *space_create(void *stage)
+struct space *space_create(void *shared)
 {
     struct space *space = free_space();
-    uint64_t *root = space != NULL ? page_take() : NULL;
+    uint64_t *root = space != NULL ? page_alloc() : NULL;
     if (root == NULL)
         return NULL;
     memcpy(root, kernel_root, PAGE_BYTES);
     *space = (struct space){.object.type = OBJECT_space};
     object_enlist(&space->object);
     space->root = root;
-    // With asid=on replaced at the first load: generation 0 is never current.
+    // With asid=on the first load replaces it: generation 0 is never current.
     space->satp = SATP_SV39 | (uint64_t)root >> 12;
-    if (map_image(space) != 0 || space_map(space, USER_STAGE, stage, PTE_READ | PTE_WRITE) != 0) {
+    if (map_image(space) != 0 || space_map(space, USER_SHARED, shared, PTE_READ | PTE_WRITE) != 0) {
         space_destroy(space);
         return NULL;
     }
-    fence_all_pages(); // the tables must be in memory before the first walk of them; a switch does not see to that
+    fence_all_pages(); // the tables must be in memory before the first walk of them; a switch does
+                       // not see to that
     return space;
 }
 
@@ -234,22 +237,22 @@ static void free_table(uint64_t *table, int level)
         if (level > 0)
             free_table(table_of(table[i]), level - 1);
         else if ((table[i] & PTE_OWNED) != 0)
-            page_give(table_of(table[i]));
+            page_free(table_of(table[i]));
     }
-    page_give(table);
+    page_free(table);
 }
 
 void space_destroy(struct space *space)
 {
     object_delist(&space->object);
-    if (space_loaded == space) { // kernel threads run in the space that was loaded last
+    if (space_loaded == space) { // kernel threads run in the space loaded last
         WRITE_CSR(satp, SATP_SV39 | (uint64_t)kernel_root >> 12);
         space_loaded = NULL;
     }
-    fence_all_pages(); // before its pages become others'
+    fence_all_pages(); // before its pages are used again
     if ((space->root[0] & PTE_VALID) != 0)
         free_table(table_of(space->root[0]), 1);
-    page_give(space->root);
+    page_free(space->root);
     space->object.type = OBJECT_none;
 }
 

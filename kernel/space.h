@@ -8,7 +8,7 @@
 
 #include "config.h"
 #include "counters.h"
-#include "object.h"
+#include "objects/object.h"
 #include "riscv.h"
 
 #define PTE_VALID 1
@@ -19,7 +19,7 @@
 #define PTE_GLOBAL 32
 #define PTE_ACCESSED 64
 #define PTE_DIRTY 128
-#define PTE_OWNED 256 // software: the page is given back with the space
+#define PTE_OWNED 256 // software: the page is freed with the space
 
 #define SPACES_MAX 16
 
@@ -30,24 +30,25 @@ struct space {
     struct object object;
     uint64_t satp;
     uint64_t *root;
-    uint64_t asid_generation; // of the identifier in satp
-    struct scheduler_page *scheduler_page; // with the restartable sections of its programs; NULL where they have none
+    uint64_t asid_generation;              // of the identifier in satp
+    struct scheduler_page *scheduler_page; // with restartable sections, or NULL
     struct handle handles[HANDLES_MAX];
 };
 
 // Builds the kernel's mappings from the image and `ram_end`, and turns translation on.
 void spaces_start(uint64_t ram_end);
-// The kernel stack of slot `index`; returns its top. Its pages are mapped at the first call and stay.
+// The kernel stack of slot `index`; returns its top. The first call maps its pages, for good.
 uint64_t kernel_stack(unsigned index);
 
 #if CONFIG_USERSPACE
-// A process with the user image and `stage`, a page it shares, at USER_STAGE. NULL where memory is out, or
-// there are SPACES_MAX.
-struct space *space_create(void *stage);
-void space_destroy(struct space *space); // its threads must be gone
-// The user stack of slot `index`; returns its top, or 0 where memory is out.
+// A process with the user image, and the page `shared` at USER_SHARED. NULL if memory is out, or
+// there are SPACES_MAX already.
+struct space *space_create(void *shared);
+void space_destroy(struct space *space); // after its threads
+// The user stack of slot `index`; returns its top, or 0 if memory is out.
 uint64_t space_stack(struct space *space, unsigned index);
-// The space's own page at a user address, made where it is missing, by its kernel address; NULL where memory is out.
+// The kernel address of the space's page at a user address; the page is made if it is missing. NULL
+// if memory is out.
 void *space_page(struct space *space, uint64_t address);
 // The message buffer of slot `index`.
 void *space_buffer(struct space *space, unsigned index);
@@ -55,17 +56,17 @@ void *space_buffer(struct space *space, unsigned index);
 void space_grant(struct space *space, unsigned handle, struct object *object, uint64_t badge);
 // Entry point of the user image.
 uint64_t space_entry(void);
-// Maps one page; 0, or ERROR_MEMORY where a table could not be had.
+// Maps one page; 0, or ERROR_MEMORY if there is no page for a table.
 int64_t space_map(struct space *space, uint64_t address, void *page, uint64_t permission);
-// Lets identifiers run out after `limit`, to exercise their reuse; 0 means all that the hart has.
+// For tests: uses at most `limit` identifiers, so that they run out; 0 is all that the hart has.
 void space_limit_identifiers(uint64_t limit);
 #endif
 
-extern struct space *space_loaded; // the space in satp; NULL while that is the kernel's own
+extern struct space *space_loaded; // in satp; NULL if that is the kernel's own
 
 #if CONFIG_ASID
-extern uint64_t asid_generation; // identifiers given out in another one are others' by now
-// Gives the space an identifier of this generation, or of the next.
+extern uint64_t asid_generation; // identifiers of another one may be in use elsewhere by now
+// Gives the space an identifier of this generation, or of a new one.
 void space_renew(struct space *space);
 static inline int space_stale(const struct space *space)
 {
@@ -86,9 +87,10 @@ static inline int space_stale(const struct space *space)
 // Loads the space of a user thread, which must not be stale, into satp.
 static inline void space_enter(struct space *space)
 {
-    count(space_switches);
+    COUNT(space_switches);
     space_loaded = space;
-    WRITE_CSR(satp, space->satp); // with asid=on no fence: other identifiers' translations do no harm
+    WRITE_CSR(satp,
+              space->satp); // with asid=on without a fence: translations have identifiers
 #if !CONFIG_ASID
     fence_space(0); // all spaces share identifier 0; global translations, the kernel's, stay
 #endif

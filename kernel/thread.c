@@ -1,54 +1,51 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//
-// Threads and the scheduler. The running thread stands in no ready queue; all others that could run do,
-// the idle thread included, so that there is always a next one.
 #include "thread.h"
 
-#include "board.h"
-#include "component.h"
-#include "console.h"
-#include "endpoint.h"
-#include "hot.h"
-#include "memory.h"
-#include "mutex.h"
+#include "compiler.h"
+#include "memlayout.h"
+#include "page_alloc.h"
+#include "pi_lock.h"
 #include "riscv.h"
+#include "sched.h"
 #include "space.h"
-#include "switch.h"
-#include "text.h"
 #include "timeout.h"
 
-_Static_assert(offsetof(struct thread, frame) == THREAD_FRAME, "layout.h");
-_Static_assert(offsetof(struct thread, user_sp) == THREAD_USER_SP, "layout.h");
-_Static_assert(offsetof(struct thread, stack) == THREAD_STACK, "layout.h");
-_Static_assert(offsetof(struct thread, context) == THREAD_CONTEXT, "layout.h");
-_Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "layout.h");
-_Static_assert(offsetof(struct thread, badge) == THREAD_BADGE, "layout.h");
-_Static_assert(offsetof(struct thread, result) == THREAD_RESULT, "layout.h");
-_Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A, "layout.h");
-_Static_assert(sizeof(struct frame) == FRAME_BYTES && FRAME_BYTES % 16 == 0, "layout.h");
+_Static_assert(offsetof(struct thread, frame) == THREAD_FRAME, "asm_offsets.h");
+_Static_assert(offsetof(struct thread, user_sp) == THREAD_USER_SP, "asm_offsets.h");
+_Static_assert(offsetof(struct thread, stack) == THREAD_STACK, "asm_offsets.h");
+_Static_assert(offsetof(struct thread, context) == THREAD_CONTEXT, "asm_offsets.h");
+_Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "asm_offsets.h");
+_Static_assert(offsetof(struct thread, badge) == THREAD_BADGE, "asm_offsets.h");
+_Static_assert(offsetof(struct thread, result) == THREAD_RESULT, "asm_offsets.h");
+_Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A,
+               "asm_offsets.h");
+_Static_assert(sizeof(struct frame) == FRAME_BYTES && FRAME_BYTES % 16 == 0, "asm_offsets.h");
 
 extern void enter_kernel(void); // trap.S
 extern void enter_user(void);
 
-struct thread threads[THREADS_MAX];
+static struct thread threads[THREADS_MAX];
 static struct thread idle;
 
+// The ready queue: a list per level. The running thread is in none; all others that can run are,
+// the idle thread included, so there is always a next one.
 #define LEVELS (LEVEL_MAX + 1)
-uint8_t ready_top HOT, ready_groups[8] HOT, ready_levels[64] HOT;
+uint8_t ready_top HOT_DATA, ready_groups[8] HOT_DATA, ready_levels[64] HOT_DATA;
 static struct link ready[LEVELS];
 
 const uint8_t highest_bit[256] = {
-    [2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3, [16 ... 31] = 4, [32 ... 63] = 5, [64 ... 127] = 6, [128 ... 255] = 7,
+    [2 ... 3] = 1,   [4 ... 7] = 2,    [8 ... 15] = 3,    [16 ... 31] = 4,
+    [32 ... 63] = 5, [64 ... 127] = 6, [128 ... 255] = 7,
 };
 
-static inline void mark(uint64_t level)
+static inline void ready_mark(uint64_t level)
 {
     ready_levels[level / 8] |= (uint8_t)(1u << level % 8);
     ready_groups[level / 64] |= (uint8_t)(1u << level / 8 % 8);
     ready_top |= (uint8_t)(1u << level / 64);
 }
 
-static inline void unmark(uint64_t level)
+static inline void ready_unmark(uint64_t level)
 {
     if ((ready_levels[level / 8] &= (uint8_t)~(1u << level % 8)) == 0)
         if ((ready_groups[level / 64] &= (uint8_t)~(1u << level / 8 % 8)) == 0)
@@ -59,16 +56,16 @@ static inline void ready_append(struct thread *t)
 {
     struct link *queue = &ready[t->level];
     if (list_empty(queue))
-        mark(t->level);
+        ready_mark(t->level);
     list_append(queue, &t->link);
 }
 
-// A preempted thread goes first among its equals: it has not had its turn.
+// A preempted thread goes first among its equals: its turn is not over.
 static inline void ready_prepend(struct thread *t)
 {
     struct link *queue = &ready[t->level];
     if (list_empty(queue))
-        mark(t->level);
+        ready_mark(t->level);
     list_prepend(queue, &t->link);
 }
 
@@ -76,7 +73,7 @@ static inline void ready_remove(struct thread *t)
 {
     list_remove(&t->link);
     if (list_empty(&ready[t->level]))
-        unmark(t->level);
+        ready_unmark(t->level);
 }
 
 static inline struct thread *ready_take(uint64_t level)
@@ -84,17 +81,17 @@ static inline struct thread *ready_take(uint64_t level)
     struct thread *t = thread_first(&ready[level]);
     list_remove(&t->link);
     if (list_empty(&ready[level]))
-        unmark(level);
+        ready_unmark(level);
     return t;
 }
 
-static APART int64_t switch_renewed(struct thread *from, struct thread *to)
+static NOINLINE int64_t switch_renewed(struct thread *from, struct thread *to)
 {
     space_load(to->space);
     return context_switch(from, to);
 }
 
-APART int64_t switch_space(struct thread *from, struct thread *to)
+NOINLINE int64_t switch_space(struct thread *from, struct thread *to)
 {
     if (space_stale(to->space))
         return switch_renewed(from, to);
@@ -107,7 +104,7 @@ static inline int64_t switch_to_next(void)
     return switch_to(ready_take(highest_level()));
 }
 
-// `t` has just become able to run.
+// Makes a thread ready whose state has just become 0, or switches to it.
 static inline void make_ready(struct thread *t)
 {
     if (t->level > current->threshold) {
@@ -134,7 +131,8 @@ static inline uint64_t own_threshold(const struct thread *t)
 void preemption_release(uint64_t was)
 {
     uint64_t irq = interrupts_off();
-    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current); // the level may have changed
+    // The thread's level may have changed in between, so `was` need not be its threshold any more.
+    current->threshold = was == LEVEL_HELD ? LEVEL_HELD : own_threshold(current);
     preemption_check();
     interrupts_restore(irq);
 }
@@ -154,7 +152,7 @@ static inline int64_t leave(uint64_t state)
     return switch_to_next();
 }
 
-int64_t thread_wait(uint64_t state)
+int64_t thread_leave(uint64_t state)
 {
     return leave(state);
 }
@@ -193,7 +191,7 @@ static inline void end_wait(struct thread *t, int64_t result)
     if (t->timeout_armed)
         timeout_stop(t);
     t->result = result;
-    count(wakeups);
+    COUNT(wakeups);
     t->state &= ~THREAD_BLOCKED;
 }
 
@@ -228,7 +226,7 @@ void thread_time_out(struct thread *t)
     if ((t->state & THREAD_DEPLETED) == 0) {
         thread_wake(t, ERROR_TIMEOUT);
         if (t->awaited != NULL)
-            mutex_withdraw(t);
+            pi_lock_withdraw(t);
         return;
     }
     timeout_stop(t);
@@ -246,14 +244,14 @@ void thread_deplete(uint64_t ticks)
 }
 #endif
 
-// Behind a preemptive thread only its equals can be ready; behind a cooperative one, anything. Within one level the
-// two threads change places and the bitmap stays as it is.
+// Only its equals can be ready behind a preemptive thread; behind a cooperative one, anything.
+// Within one level the two threads change places and the bitmap stays as it is.
 int64_t thread_yield(void)
 {
     uint64_t irq = interrupts_off();
     struct thread *self = current;
     struct link *equals = &ready[self->level];
-    event_call("thread_yield");
+    eventlog_call("thread_yield");
     if (self->cooperative && highest_level() > self->level) {
         ready_append(self);
         switch_to_next();
@@ -272,15 +270,15 @@ int64_t thread_sleep(uint64_t ticks)
     uint64_t irq = interrupts_off();
     struct link nowhere;
     list_init(&nowhere);
-    event_call("thread_sleep");
+    eventlog_call("thread_sleep");
     thread_block(&nowhere, ticks);
     interrupts_restore(irq);
     return 0;
 }
 
 #if CONFIG_USERSPACE
-// User stack and message buffer; 0 where memory is out.
-static int furnish_user(struct thread *t, unsigned index)
+// User stack and message buffer; 0 if memory is out.
+static int alloc_user_stack(struct thread *t, unsigned index)
 {
     t->buffer = space_buffer(t->space, index);
     t->migration.home = t->space;
@@ -289,26 +287,26 @@ static int furnish_user(struct thread *t, unsigned index)
 }
 #endif
 
-static int furnish(struct thread *t, unsigned index)
+static int alloc_stacks(struct thread *t, unsigned index)
 {
     t->stack = kernel_stack(index);
     list_init(&t->joiners);
 #if CONFIG_USERSPACE
     if (t->space != NULL)
-        return furnish_user(t, index);
+        return alloc_user_stack(t, index);
 #endif
-    t->buffer = page_take();
+    t->buffer = page_alloc();
     return t->buffer != NULL;
 }
 
-struct thread *thread_allocate(struct space *space, const char *role)
+struct thread *thread_allocate(struct space *space, const char *name)
 {
     for (unsigned i = 0; i < THREADS_MAX; i++) {
         struct thread *t = &threads[i];
         if (t->object.type != OBJECT_none)
             continue;
-        *t = (struct thread){.space = space, .role = role, .state = THREAD_DEAD};
-        if (!furnish(t, i))
+        *t = (struct thread){.space = space, .name = name, .state = THREAD_DEAD};
+        if (!alloc_stacks(t, i))
             return NULL;
         t->object.type = OBJECT_thread;
         object_enlist(&t->object);
@@ -322,7 +320,7 @@ void thread_free(struct thread *t)
     if (t->state != THREAD_DEAD)
         thread_abort(t);
     if (t->space == NULL)
-        page_give(t->buffer);
+        page_free(t->buffer);
     object_delist(&t->object);
     t->object.type = OBJECT_none;
 }
@@ -336,6 +334,20 @@ static void prepare_user(struct thread *t, uint64_t entry, uint64_t argument)
     t->context.ra = (uint64_t)enter_user;
     t->context.sp = t->stack;
 }
+
+int thread_stack_fault(uint64_t address)
+{
+    uint64_t top = current->migration.stack_top;
+    if (address >= top || address < top - USER_STACK_SLOT + PAGE_BYTES)
+        return 0;
+    return space_stack(current->space, (unsigned)(current - threads)) != 0;
+}
+#else
+int thread_stack_fault(uint64_t address)
+{
+    (void)address;
+    return 0;
+}
 #endif
 
 static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
@@ -346,13 +358,13 @@ static void prepare_kernel(struct thread *t, uint64_t entry, uint64_t argument)
     t->context.s[1] = argument;
 }
 
-// A created thread runs on its own context, with the budget it had.
-static void fund(struct thread *t)
+// A new thread runs on its own context, with the budget that this one had.
+static void bind_own_context(struct thread *t)
 {
 #if CONFIG_MCS
-    if (t->own.period_ticks == 0)
-        scheduling_init(&t->own, SLICE_DEFAULT_TICKS, SLICE_DEFAULT_TICKS, 0);
-    t->scheduling = &t->own;
+    if (t->own_sched_context.period_ticks == 0)
+        sched_context_init(&t->own_sched_context, SLICE_DEFAULT_TICKS, SLICE_DEFAULT_TICKS, 0);
+    t->sched_context = &t->own_sched_context;
 #else
     (void)t;
 #endif
@@ -364,7 +376,7 @@ int64_t thread_set_budget(struct thread *t, uint64_t budget_ticks, uint64_t peri
     if (budget_ticks == 0 || budget_ticks > period_ticks || period_ticks > SLICE_DEFAULT_TICKS)
         return refuse(ERROR_ARGUMENT);
     uint64_t irq = interrupts_off();
-    scheduling_set_budget(&t->own, budget_ticks, period_ticks);
+    sched_context_set_budget(&t->own_sched_context, budget_ticks, period_ticks);
     interrupts_restore(irq);
     return 0;
 #else
@@ -388,7 +400,7 @@ int64_t thread_set_passive(struct thread *t, uint64_t passive)
 
 int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
 {
-    event_call("thread_create");
+    eventlog_call("thread_create");
     if (priority >= PRIORITIES)
         return refuse(ERROR_ARGUMENT);
     if (t->state != THREAD_DEAD)
@@ -396,7 +408,7 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
     t->base_level = priority + 1;
     t->level = t->base_level;
     t->threshold = own_threshold(t);
-    fund(t);
+    bind_own_context(t);
 #if CONFIG_USERSPACE
     if (t->space != NULL)
         prepare_user(t, entry, argument);
@@ -420,13 +432,13 @@ static int64_t clear_state(struct thread *t, uint64_t bit)
 
 int64_t thread_start(struct thread *t)
 {
-    event_call("thread_start");
+    eventlog_call("thread_start");
     return clear_state(t, THREAD_DORMANT);
 }
 
 int64_t thread_resume(struct thread *t)
 {
-    event_call("thread_resume");
+    eventlog_call("thread_resume");
     return clear_state(t, THREAD_SUSPENDED);
 }
 
@@ -445,17 +457,17 @@ void thread_halt(struct thread *t, uint64_t bit)
 int64_t thread_suspend(struct thread *t)
 {
     uint64_t irq = interrupts_off();
-    event_call("thread_suspend");
+    eventlog_call("thread_suspend");
     if (t == current)
-        thread_wait(THREAD_SUSPENDED);
+        thread_leave(THREAD_SUSPENDED);
     else
         thread_halt(t, THREAD_SUSPENDED);
     interrupts_restore(irq);
     return 0;
 }
 
-// Takes a thread out of whatever queue it stands in.
-static void forget(struct thread *t)
+// Takes a thread out of whatever queue it is in.
+static void leave_queues(struct thread *t)
 {
     if (t->state == 0)
         ready_remove(t);
@@ -464,28 +476,35 @@ static void forget(struct thread *t)
     if (t->timeout_armed)
         timeout_stop(t);
     if (t->awaited != NULL)
-        mutex_withdraw(t);
+        pi_lock_withdraw(t);
+}
+
+// Each kind of object gives up what it has of a thread that ends.
+static inline void leave_objects(struct thread *t)
+{
+#define TYPE(name) name##_abandon(t);
+    OBJECT_TYPES_WITH_ABANDON(TYPE)
+#undef TYPE
 }
 
 int64_t thread_abort(struct thread *t)
 {
     uint64_t irq = interrupts_off();
-    event_call("thread_abort");
+    eventlog_call("thread_abort");
     if (t->state == THREAD_DEAD) {
         interrupts_restore(irq);
         return refuse(ERROR_ARGUMENT);
     }
     uint64_t held = preemption_hold();
     if (t != current)
-        forget(t);
-    endpoint_abandon(t);
-    component_abandon(t);
+        leave_queues(t);
+    leave_objects(t);
     t->state = THREAD_DEAD;
-    mutex_abandon(t);
+    pi_lock_abandon(t);
     while (!list_empty(&t->joiners))
         thread_wake_later(thread_first(&t->joiners), 0);
     if (t == current)
-        thread_wait(THREAD_DEAD);
+        thread_leave(THREAD_DEAD);
     preemption_release(held);
     interrupts_restore(irq);
     return 0;
@@ -500,7 +519,7 @@ int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
 {
     uint64_t irq = interrupts_off();
     int64_t result = 0;
-    event_call("thread_join");
+    eventlog_call("thread_join");
     if (t == current)
         result = refuse(ERROR_ARGUMENT);
     else if (t->state != THREAD_DEAD)
@@ -538,7 +557,7 @@ int64_t thread_set_priority(struct thread *t, uint64_t priority)
         return refuse(ERROR_ARGUMENT);
     uint64_t irq = interrupts_off();
     t->base_level = priority + 1;
-    mutex_settle(t);
+    pi_lock_settle(t);
     preemption_check();
     interrupts_restore(irq);
     return 0;
@@ -548,11 +567,11 @@ void threads_start(void)
 {
     for (unsigned level = 0; level < LEVELS; level++)
         list_init(&ready[level]);
-    idle = (struct thread){.role = "idle"};
+    idle = (struct thread){.name = "idle"};
     list_init(&idle.joiners);
-    fund(&idle);
+    bind_own_context(&idle);
 #if CONFIG_MCS
-    scheduling_charged = &idle.own;
+    sched_context_charged = &idle.own_sched_context;
 #endif
     current = &idle;
 }

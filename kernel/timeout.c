@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "timeout.h"
 
-#include "hot.h"
+#include "compiler.h"
 #include "list.h"
 #include "monitor.h"
-#include "thread.h"
+#include "sched.h"
 
 static struct link queue; // of threads, the earliest deadline first
-static uint64_t programmed_ticks HOT;
+static uint64_t programmed_ticks HOT_DATA;
 
 static struct thread *thread_of(struct link *link)
 {
@@ -22,7 +22,7 @@ void timeouts_start(void)
 
 static void program_timer(uint64_t at_ticks)
 {
-    count(timer_sets);
+    COUNT(timer_sets);
     programmed_ticks = at_ticks;
     monitor_set_timer(at_ticks);
 }
@@ -45,7 +45,7 @@ void timeout_start(struct thread *t, uint64_t ticks)
     timeout_not_later_than(t->timeout_ticks);
 }
 
-// The timer stays programmed: an interrupt that finds nothing due costs less than a monitor call here.
+// The timer stays programmed: an interrupt in vain costs less than a monitor call here.
 void timeout_stop(struct thread *t)
 {
     list_remove(&t->timeout_link);

@@ -9,13 +9,14 @@
 #include "board.h"
 #include "config.h"
 #include "counters.h"
+#include "memlayout.h"
 
 struct thread;
 
 // mtime, in ticks of the board's timebase.
 static inline uint64_t time_ticks(void)
 {
-    count(time_reads);
+    COUNT(time_reads);
 #if CONFIG_MTIME
     return *(volatile uint64_t *)(DEVICE_OFFSET + CLINT_BASE + CLINT_MTIME);
 #else
@@ -26,12 +27,13 @@ static inline uint64_t time_ticks(void)
 }
 
 void timeouts_start(void);
-// Wakes `t` with ERROR_TIMEOUT after `ticks`, unless stopped before. Interrupts must be off.
+// Wakes `t` with ERROR_TIMEOUT after `ticks`, unless it is stopped before. Interrupts must be off.
 void timeout_start(struct thread *t, uint64_t ticks);
 void timeout_stop(struct thread *t);
-// Makes sure of a timer interrupt at that time, or before it: an interrupt that comes too early programs the next one.
+// Makes sure that a timer interrupt comes then, or earlier: one that is too early programs the
+// next.
 void timeout_not_later_than(uint64_t at_ticks);
-// The timer interrupt: wakes all whose time has come.
+// On the timer interrupt: wakes all threads whose time has come.
 void timeouts_expire(void);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Into the kernel and out of it, and from one thread to another.
+// Entries into the kernel, exits from it, and the switch between threads.
 //
-// tp is the running thread in the kernel, sscratch is that thread while it is in user mode and 0 in the kernel.
-// sstatus is, while the kernel runs, what a system call makes of it (STATUS_IN_CALL), so that no exit needs to write it:
-// only a kernel thread sets SIE, and only user_copy SUM.
-// A system call is a function call: the C code below keeps s0-s11, so the entry keeps only what C would not
-// (pc, ra, sp, gp, tp), and the exit clears the registers a caller must not rely on, lest they tell of the kernel.
-#include "board.h"
-#include "layout.h"
+// In the kernel, tp is the running thread and sscratch is 0; in user mode, sscratch is the thread.
+// While the kernel runs, sstatus is what a system call makes of it (STATUS_IN_CALL), so that no
+// exit needs to write it; only kernel threads set SIE, and only user_copy sets SUM. A system call
+// is a function call: the C code preserves s0-s11, so the entry saves only what C does not (pc, ra,
+// sp, gp, tp). The exit clears the caller-saved registers, so that no kernel data leaks.
+#include "memlayout.h"
+#include "asm_offsets.h"
 #include "riscv.h"
 
 #define USER_PC THREAD_FRAME + FRAME_PC
@@ -34,7 +34,7 @@
 #define RECEIVE_CALL(name, type) COUNT_CALL
 #define INVOKE_CALL(name, type) COUNT_CALL
 #if CONFIG_USERSPACE
-#include "calls.def"
+#include "syscalls.def"
 #endif
 
     .text
@@ -45,7 +45,7 @@ trap_entry:
     beqz    tp, from_kernel
     sd      sp, THREAD_USER_SP(tp)
     csrr    sp, scause
-    sd      ra, USER_RA(tp)         // a CSR can be used three instructions after its reading
+    sd      ra, USER_RA(tp)         // a CSR can be used three instructions after it is read
     sd      gp, USER_GP(tp)
     addi    sp, sp, -CAUSE_USER_ECALL
     bnez    sp, from_user
@@ -57,7 +57,7 @@ trap_entry:
     la      gp, __global_pointer$
     .option pop
     ld      t2, counters            // counters[COUNT_entries]++
-    addi    t0, t0, 4               // behind the ecall
+    addi    t0, t0, 4               // after the ecall
     sd      t0, USER_PC(tp)
     sd      t1, USER_TP(tp)
     addi    t2, t2, 1
@@ -78,7 +78,8 @@ call_return:
     li      a3, 0
     li      a4, 0
     li      a5, 0
-    .macro  leave_call              // sstatus is as the call found it: to user mode, where interrupts are on
+// sstatus is as the call found it: it returns to user mode with interrupts on.
+    .macro  leave_call
     ld      t0, USER_PC(tp)
     ld      ra, USER_RA(tp)
     csrw    sepc, t0
@@ -93,8 +94,8 @@ call_return:
     .endm
     leave_call
 
-// A call whose answer is a message: a1 to a5 are its badge and words. All such calls return to one place, so that the
-// core guesses it right whichever of them a switch comes back from.
+// A call whose answer is a message: a1 to a5 are its badge and words. All such calls return to one
+// place, so that the core predicts the return whichever of them a switch comes back from.
 message_call:
     jalr    t0
     ld      a1, THREAD_BADGE(tp)
@@ -104,7 +105,8 @@ message_call:
     ld      a5, THREAD_MESSAGE + 24(tp)
     leave_call
 
-// A call that goes on at the entry of a component, with the caller's next four arguments in a0 to a3.
+// A call that continues at the entry of a component, with the caller's next four arguments in a0
+// to a3.
     .macro  goes_on_elsewhere name
     .globl  invoke_\name
 invoke_\name:
@@ -130,9 +132,10 @@ invoke_\name:
 #define SEND_CALL(name, type)
 #define RECEIVE_CALL(name, type)
 #define INVOKE_CALL(name, type) goes_on_elsewhere name
-#include "calls.def"
+#include "syscalls.def"
 
-// An upcall of the running thread begins. Whatever it was about in the kernel is forgotten, and left values in s0-s11.
+// Begins an upcall of the running thread. What it did in the kernel is abandoned, and left values
+// in s0-s11.
     .globl  enter_upcall
 enter_upcall:
     .irp    r, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
@@ -165,7 +168,7 @@ no_call:
     .endr
     .endm
 
-// An interrupt or a fault of a user program: only sp, ra and gp are saved yet.
+// An interrupt or a fault of a user program; only sp, ra and gp are saved so far.
 from_user:
     sd      t0, USER_T(tp)
     each_caller_saved sd, THREAD_FRAME(tp)
@@ -193,8 +196,8 @@ enter_user:                         // also the first run of a user thread
     ld      tp, USER_TP(tp)
     sret
 
-// An interrupt of the kernel, or a fault in it. tp was saved to sscratch by the swap above. Whatever thread is switched
-// to finds sstatus as a system call does.
+// An interrupt of the kernel, or a fault in it. The swap above saved tp to sscratch. A thread that
+// is switched to finds sstatus as a system call does.
 from_kernel:
     csrrw   tp, sscratch, t0
     addi    t0, sp, -FRAME_BYTES
@@ -227,7 +230,8 @@ stack_overflow:
     la      sp, boot_stack_top
     call    trap_stack_overflow
 
-// context_switch(struct thread *from, struct thread *to): returns in `to`, where that last called it, with its result.
+// context_switch(struct thread *from, struct thread *to): returns in `to`, where that last called
+// it, with its result.
     .globl  context_switch
 context_switch:
     sd      ra, THREAD_CONTEXT(a0)
@@ -256,8 +260,9 @@ enter_kernel:
     jalr    s0
     call    thread_exit
 
-// user_copy(to, from, bytes): 0, or ERROR_ARGUMENT where a page is missing or forbidden. Only this code touches user
-// memory, and only with SUM set; trap_from_kernel() sends its page faults to user_copy_fault.
+// user_copy(to, from, bytes): 0, or ERROR_ARGUMENT if a page is missing or forbidden. This is the
+// only code that touches user memory, with SUM set; trap_from_kernel() continues its page faults at
+// user_copy_fault.
     .globl  user_copy
     .globl  user_copy_end
     .globl  user_copy_fault
@@ -309,7 +314,8 @@ kernel_entry:
     call    kernel_main
 
     .section .bss
-    .align  KERNEL_STACK_BIT + 1    // laid out like a slot, so that the overflow test holds here too
+// Laid out like a slot of a kernel stack, so that the overflow test works here too.
+    .align  KERNEL_STACK_BIT + 1
     .skip   KERNEL_STACK_BYTES
     .skip   KERNEL_STACK_BYTES
 boot_stack_top:

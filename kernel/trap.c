@@ -4,13 +4,13 @@
 #include "trap.h"
 
 #include "board.h"
-#include "component.h"
 #include "console.h"
 #include "counters.h"
-#include "events.h"
+#include "eventlog.h"
+#include "objects/scheduler_page.h"
 #include "riscv.h"
-#include "scheduler.h"
-#include "thread.h"
+#include "sched.h"
+#include "space.h"
 #include "timeout.h"
 
 extern char user_copy[], user_copy_end[], user_copy_fault[]; // trap.S
@@ -31,20 +31,21 @@ void software_interrupt_raise(void)
 
 void traps_start(void)
 {
-    WRITE_CSR(scounteren, COUNTER_CYCLE | COUNTER_INSTRET | (BOARD_HAS_TIME_CSR ? COUNTER_TIME : 0));
+    WRITE_CSR(scounteren,
+              COUNTER_CYCLE | COUNTER_INSTRET | (BOARD_HAS_TIME_CSR ? COUNTER_TIME : 0));
     WRITE_CSR(sie, IP_SSI | IP_STI);
 }
 
-// What the handlers wake runs after the last of them, not in the middle.
+// Threads that the handlers wake run after the last handler.
 static void handle_interrupt(uint64_t cause)
 {
-    count(interrupts);
-    event_kernel("interrupt of", current);
+    COUNT(interrupts);
+    eventlog_kernel("interrupt of", current);
     uint64_t held = preemption_hold();
     if (cause == (CAUSE_INTERRUPT | INTERRUPT_SUPERVISOR_TIMER)) {
         timeouts_expire();
 #if CONFIG_MCS
-        scheduling_expire();
+        sched_context_expire();
 #endif
     } else if (cause == (CAUSE_INTERRUPT | INTERRUPT_SUPERVISOR_SOFTWARE)) {
         CLEAR_CSR(sip, IP_SSI);
@@ -56,21 +57,42 @@ static void handle_interrupt(uint64_t cause)
     preemption_release(held);
 }
 
-// Called by trap.S on an interrupt or a fault of user mode. A fault ends the program's thread, and nothing else.
+// If a program is interrupted in one of its restartable sections, it starts that section again.
+static void restart_section(struct frame *frame)
+{
+#if CONFIG_USERSPACE
+    const struct scheduler_page *page = current->space->scheduler_page;
+    if (page == NULL)
+        return;
+    for (int i = 0; i < SECTIONS_MAX; i++) {
+        const struct scheduler_section *section = &page->sections[i];
+        if (frame->pc > section->start && frame->pc < section->end) {
+            frame->pc = section->start;
+            COUNT(atomic_rbk);
+            return;
+        }
+    }
+#else
+    (void)frame;
+#endif
+}
+
+// Called by trap.S on an interrupt or a fault of user mode. A fault ends the program's thread only.
 void trap_from_user(struct frame *frame)
 {
     uint64_t cause = READ_CSR(scause);
     if ((cause & CAUSE_INTERRUPT) != 0) {
-        scheduler_roll_back(frame);
+        restart_section(frame);
         handle_interrupt(cause);
         return;
     }
-    count(entries);
-    if ((cause == CAUSE_LOAD_PAGE_FAULT || cause == CAUSE_STORE_PAGE_FAULT) && component_stack_fault(READ_CSR(stval)))
+    COUNT(entries);
+    if ((cause == CAUSE_LOAD_PAGE_FAULT || cause == CAUSE_STORE_PAGE_FAULT) &&
+        thread_stack_fault(READ_CSR(stval)))
         return;
     current->fault = cause;
-    print("fault: %s: cause %u at pc %x, address %x; the thread is ended\n", current->role, cause, frame->pc,
-          READ_CSR(stval));
+    print("fault: %s: cause %u at pc %x, address %x; the thread is ended\n", current->name, cause,
+          frame->pc, READ_CSR(stval));
     thread_exit();
 }
 
@@ -84,12 +106,13 @@ void trap_from_kernel(struct frame *frame)
     }
     int of_copy = frame->pc >= (uint64_t)user_copy && frame->pc < (uint64_t)user_copy_end;
     if (!of_copy || (cause != CAUSE_LOAD_PAGE_FAULT && cause != CAUSE_STORE_PAGE_FAULT))
-        panic("fault in the kernel: cause %u at pc %x, address %x, thread %s", cause, frame->pc, READ_CSR(stval),
-              current->role);
+        panic("fault in the kernel: cause %u at pc %x, address %x, thread %s", cause, frame->pc,
+              READ_CSR(stval), current->name);
     frame->pc = (uint64_t)user_copy_fault;
 }
 
 _Noreturn void trap_stack_overflow(void)
 {
-    panic("kernel stack overflow: pc %x, address %x, thread %s", READ_CSR(sepc), READ_CSR(stval), current->role);
+    panic("kernel stack overflow: pc %x, address %x, thread %s", READ_CSR(sepc), READ_CSR(stval),
+          current->name);
 }

@@ -7,7 +7,8 @@
 typedef void interrupt_fn(void *argument);
 
 void traps_start(void);
-// The kernel's software interrupt: `handler` runs in the interrupt, on the stack of the interrupted thread.
+// The kernel's software interrupt: `handler` runs in the interrupt, on the stack of the interrupted
+// thread.
 void software_interrupt_attach(interrupt_fn *handler, void *argument);
 void software_interrupt_raise(void);
 

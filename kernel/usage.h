@@ -22,8 +22,9 @@ static inline void usage_switch(struct usage *from, struct usage *to)
     uint64_t window_cyc = now_cyc - from->started_cyc;
     from->total_cyc += window_cyc;
     from->windows++;
-    // The larger of the two, without a branch: a switch costs the same whatever came before.
-    from->longest_cyc += (window_cyc - from->longest_cyc) & -(uint64_t)(window_cyc > from->longest_cyc);
+    // The maximum, without a branch, so that every switch costs the same.
+    from->longest_cyc +=
+        (window_cyc - from->longest_cyc) & -(uint64_t)(window_cyc > from->longest_cyc);
     to->started_cyc = now_cyc;
 }
 

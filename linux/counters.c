@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../core/flow.h"
-#include "circle.h"
+#include <cyc/flow.h>
 
 // A counter is one name and the sum of what its file descriptors or function say.
 struct counter {
@@ -49,7 +48,7 @@ static int interrupt_ids[TRACE_INTERRUPTS];
 static int enter_id, wakeup_id, tlb_id;
 static int proving;
 enum { TRIES = 8 }; // on a CPU so busy that none of them is whole, tests are disturbed anyway
-static int common; // counters before this one watch the CPU and serve every visit
+static int common;  // counters before this one watch the CPU and serve every visit
 
 static int event_id(const char *root, const char *event)
 {
@@ -201,7 +200,8 @@ static int64_t read_steal(const struct counter *counter)
     return field != NULL ? atoll(field) * (1000000000LL / sysconf(_SC_CLK_TCK)) : 0;
 }
 
-// The totals of a machine of one CPU: "intr N ..." and "ctxt N" of /proc/stat, for the two counters after it.
+// The totals of a machine of one CPU: "intr N ..." and "ctxt N" of /proc/stat, for the two counters
+// after it.
 static int64_t stat_interrupts, stat_switches;
 
 static int64_t read_stat_interrupts(const struct counter *counter)
@@ -253,7 +253,8 @@ static void drop(void)
 static void add_frequency(void)
 {
     char path[80];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", visit_cpu);
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq",
+             visit_cpu);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         add("khz", read_frequency)->fds[0] = fd;
@@ -290,7 +291,9 @@ static void add_interrupts(void)
 {
     struct counter *counter = add("interrupts", read_events);
     for (int i = 0; i < TRACE_INTERRUPTS; i++) {
-        int fd = interrupt_ids[i] ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)interrupt_ids[i], -1, visit_cpu) : -1;
+        int fd = interrupt_ids[i]
+                     ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)interrupt_ids[i], -1, visit_cpu)
+                     : -1;
         if (fd >= 0)
             counter->fds[counter->count++] = fd;
     }
@@ -341,7 +344,8 @@ static void add_entries(const pid_t *threads, int count)
 {
     struct counter *entries = add("entries", read_entries);
     for (int i = 0; i < count; i++) {
-        int fd = enter_id ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, threads[i], -1) : -1;
+        int fd =
+            enter_id ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, threads[i], -1) : -1;
         if (fd >= 0)
             entries->fds[entries->count++] = fd;
     }
@@ -349,7 +353,8 @@ static void add_entries(const pid_t *threads, int count)
         drop();
 }
 
-// Only wake-ups of our own: kernel threads are woken by the way, from the participants' system calls.
+// Only wake-ups of our own: kernel threads are woken by the way, from the participants' system
+// calls.
 static void add_wakeups(void)
 {
     char name[16], filter[32];
@@ -362,7 +367,8 @@ static void add_proof(void)
 {
     if (wakeup_id)
         add_wakeups();
-#if defined(__x86_64__) // every switch of address space passes the task-switch flush point, flushed or not; only there
+#if defined(__x86_64__) // every switch of address space passes the task-switch flush point, flushed
+                        // or not; only there
     if (tlb_id)
         add_cpu_event("space_switches", PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id, "reason==0");
 #endif
@@ -399,14 +405,33 @@ static void calibrate_entries(void)
     readings = 0;
 }
 
+static int64_t idle_events[CYC_COUNTERS_MAX]; // of one request that asks for nothing
+
+// The least of some tries: a disturbance only adds events.
+void counters_exclude(const struct linux_circle *self)
+{
+    int64_t before[CYC_COUNTERS_MAX], after[CYC_COUNTERS_MAX];
+    int64_t least[CYC_COUNTERS_MAX];
+    for (int try = 0; try < TRIES; try++) {
+        counters_read(NULL, before);
+        self->idle(self);
+        counters_read(NULL, after);
+        for (int i = 0; i < used; i++) {
+            int64_t events = counters_known(names[i]) ? after[i] - before[i] : 0;
+            least[i] = try == 0 || events < least[i] ? events : least[i];
+        }
+    }
+    memcpy(idle_events, least, sizeof idle_events);
+}
+
 void counters_open(const pid_t *threads, int count)
 {
     used = common;
     names[used] = NULL;
     if (proving)
         add_entries(threads, count);
-    // The CPU's switches come first and the participants' last: whoever runs between two of these readings
-    // makes the sums differ, and the test is known as disturbed.
+    // The CPU's switches come first and the participants' last: whoever runs between two of these
+    // readings makes the sums differ, and the test is known as disturbed.
     add("voluntary", read_voluntary);
     add("involuntary", read_involuntary);
     add("faults", read_faults);
@@ -416,6 +441,18 @@ void counters_open(const pid_t *threads, int count)
     add("migrations", read_migrations);
     if (proving)
         calibrate_entries();
+}
+
+int counters_known(const char *name)
+{
+    static const char *const known[] = {
+        "entries",   "switches",    "space_switches", "cpu_switches", "interrupts", "wakeups",
+        "voluntary", "involuntary", "faults",         "handled",      "contended",
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i], name) == 0)
+            return 1;
+    return 0;
 }
 
 const char *const *counters_names(void)
@@ -429,8 +466,8 @@ static int64_t preemptions(void)
     return usage.ru_nivcsw;
 }
 
-// A reading within which the thread lost the CPU is not of one moment: it is taken again, for some counters would
-// know of that switch and others not.
+// A reading within which the thread lost the CPU is not of one moment: it is taken again, for some
+// counters would know of that switch and others not.
 void counters_read(void *host, int64_t *counts)
 {
     int64_t began;
@@ -439,7 +476,7 @@ void counters_read(void *host, int64_t *counts)
     do {
         began = preemptions();
         for (int i = 0; i < used; i++)
-            counts[i] = counters[i].read(&counters[i]);
+            counts[i] = counters[i].read(&counters[i]) - idle_events[i] * outcomes->requests;
         readings++;
     } while (preemptions() != began && --tries > 0);
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "host.h"
+#include "linux_circle.h"
 
 #define PARTICIPANTS_MAX 8
 
@@ -16,12 +17,18 @@
 // wait for every CPU. A proof adds the expensive counters (system calls, wake-ups, address-space
 // switches), which slow the machine down while they are open. Without tracefs or the
 // right to watch a CPU, the counters that need them are absent from the records.
-// On an exact clock the kernel's own totals are read instead, so that no event of ours is part of what is counted.
+// On an exact clock the kernel's own totals are read instead, so that no event of ours is part of
+// what is counted.
 void counters_prepare(const struct options *options);
 // Adds the participants of a visit, the client first, in the visit's own process.
 void counters_open(const pid_t *threads, int count);
+// Whether a contract may expect this counter. Not every machine can count each of them.
+int counters_known(const char *name);
 // Names in the order of counters_read; ends with NULL. Valid after counters_open.
 const char *const *counters_names(void);
+// Counts what self->idle() does by itself; from now on every reading leaves that out, once for each
+// of outcomes->requests. Calls it some times. After counters_open.
+void counters_exclude(const struct linux_circle *self);
 // A cyc_rig `count` function.
 void counters_read(void *host, int64_t *counts);
 

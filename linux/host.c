@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #define NS_PER_S 1000000000LL
-#define REST_US 5000 // a timer tick or more; an emulator whose clock skips idle time passes it quickly
-#define STAGGER_US 647 // so that what the kernel does every millisecond or tick does not fall into every test
+#define REST_US \
+    5000 // a timer tick or more; an emulator whose clock skips idle time passes it quickly
+#define STAGGER_US \
+    647 // so that what the kernel does every millisecond or tick does not fall into every test
 
 static uint64_t native_begin(void)
 {
@@ -64,21 +66,36 @@ static uint64_t cycles_read(void)
 
 static const char *choose_cycles(struct cyc_clock *clock, int cpu)
 {
-    struct perf_event_attr attr = {
-        .size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .pinned = 1};
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_HARDWARE,
+                                   .config = PERF_COUNT_HW_CPU_CYCLES,
+                                   .pinned = 1};
     cycles_fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (cycles_fd < 0)
-        return "this machine gives no core-cycle counter (perf_event_open refused it); measure with --clock native";
-    *clock = (struct cyc_clock){.name = "perf.cycles", .unit = "cycles", .begin = cycles_read, .end = cycles_read};
+        return "this machine gives no core-cycle counter (perf_event_open refused it); measure "
+               "with --clock native";
+    *clock = (struct cyc_clock){
+        .name = "perf.cycles", .unit = "cycles", .begin = cycles_read, .end = cycles_read};
     return NULL;
+}
+
+static int clock_moves(const struct options *options)
+{
+    return strcmp(options->clock, "moved") == 0;
 }
 
 int options_exact(const struct options *options)
 {
-    return strcmp(options->clock, "icount") == 0;
+    return strcmp(options->clock, "icount") == 0 || clock_moves(options);
 }
 
-// Native clock units of a loop of so many turns; the least of some, for a timer tick may fall into one.
+int options_moved(const struct options *options)
+{
+    return clock_moves(options) && !options->proof;
+}
+
+// Native clock units of a loop of so many turns; the least of some, for a timer tick may fall into
+// one.
 static int64_t loop_units(uint64_t turns)
 {
     int64_t least = INT64_MAX;
@@ -91,16 +108,25 @@ static int64_t loop_units(uint64_t turns)
     return least;
 }
 
-// An emulator that counts instructions advances the native clock by one for each: then every turn of the empty
-// loop adds its two instructions, however many turns there are. No clock of time does that.
-static const char *choose_icount(struct cyc_clock *clock)
+// An emulator that counts instructions advances the native clock by one for each: then every turn
+// of the empty loop adds its two instructions, however many turns there are. No clock of time does
+// that.
+//
+// If the machine is moved to a simulated core before the first test, the same native clock counts
+// that core's cycles there.
+static const char *choose_icount(struct cyc_clock *clock, int moved)
 {
     for (uint64_t turns = 100; turns <= 100000; turns *= 10)
         if (loop_units(2 * turns) - loop_units(turns) != 2 * (int64_t)turns)
-            return "the clock of this machine does not count instructions; start the emulator with -icount shift=0 "
+            return "the clock of this machine does not count instructions; start the emulator with "
+                   "-icount shift=0 "
                    "and the CPU model that the target has by itself";
-    *clock = (struct cyc_clock){.name = "icount", .unit = "instructions", .hz = NS_PER_S, .exact = 1,
-                                .begin = native_begin, .end = native_end};
+    *clock = (struct cyc_clock){.name = moved ? CYC_NATIVE_NAME : "icount",
+                                .unit = moved ? CYC_NATIVE_UNIT : "instructions",
+                                .hz = moved ? 0 : NS_PER_S,
+                                .exact = 1,
+                                .begin = native_begin,
+                                .end = native_end};
     return NULL;
 }
 
@@ -109,9 +135,12 @@ const char *host_choose_clock(struct cyc_clock *clock, const struct options *opt
     if (strcmp(options->clock, "cycles") == 0)
         return choose_cycles(clock, options->cpu);
     if (options_exact(options))
-        return choose_icount(clock);
-    *clock = (struct cyc_clock){.name = CYC_NATIVE_NAME, .unit = CYC_NATIVE_UNIT, .hz = native_hz(),
-                                .begin = native_begin, .end = native_end};
+        return choose_icount(clock, clock_moves(options));
+    *clock = (struct cyc_clock){.name = CYC_NATIVE_NAME,
+                                .unit = CYC_NATIVE_UNIT,
+                                .hz = native_hz(),
+                                .begin = native_begin,
+                                .end = native_end};
     return NULL;
 }
 
@@ -120,7 +149,9 @@ const char *host_pin(int cpu)
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET((unsigned)cpu, &set);
-    return sched_setaffinity(0, sizeof set, &set) == 0 ? NULL : "that CPU is not available to this process";
+    return sched_setaffinity(0, sizeof set, &set) == 0
+               ? NULL
+               : "that CPU is not available to this process";
 }
 
 int host_fifo(int priority)
@@ -176,8 +207,8 @@ static size_t evict_bytes(void)
 
 static int evict_file = -1;
 
-// The pages are made once; a visit maps them only when it evicts, for a mapping of this size makes every fork and
-// every lock of memory slow.
+// The pages are made once; a visit maps them only when it evicts, for a mapping of this size makes
+// every fork and every lock of memory slow.
 void host_prepare_evict(void)
 {
     evict_file = (int)syscall(SYS_memfd_create, "evict", 1u /* MFD_CLOEXEC */);
@@ -191,7 +222,8 @@ void host_evict(void *host)
 {
     size_t bytes = evict_bytes();
     (void)host;
-    volatile const char *buffer = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, evict_file, 0);
+    volatile const char *buffer =
+        mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, evict_file, 0);
     if (buffer == MAP_FAILED)
         return;
     for (size_t i = 0; i < bytes; i += 64)
@@ -199,8 +231,20 @@ void host_evict(void *host)
     munmap((void *)(uintptr_t)buffer, bytes);
 }
 
-// The first line of a file as a text member; none where the kernel does not tell.
-static void put_file(struct cyc_writer *w, const char *name, const char *path)
+#define FACTS_MAX 64
+
+// What hello says about the build; texts live until the process ends.
+static struct cyc_param facts[FACTS_MAX + 1];
+static int facts_count;
+
+static void add_fact(const char *name, const char *value)
+{
+    if (facts_count < FACTS_MAX)
+        facts[facts_count++] = (struct cyc_param){strdup(name), strdup(value)};
+}
+
+// The first line of a file, if the kernel has it.
+static void add_file(const char *name, const char *path)
 {
     char text[4096];
     FILE *file = fopen(path, "re");
@@ -208,25 +252,26 @@ static void put_file(struct cyc_writer *w, const char *name, const char *path)
         return;
     if (fgets(text, sizeof text, file) != NULL) {
         text[strcspn(text, "\n")] = '\0';
-        cyc_record_text(w, name, text);
+        add_fact(name, text);
     }
     fclose(file);
 }
 
-// What decides how many instructions a kernel needs, told by itself, for a laboratory that cannot ask it.
-static void put_kernel(struct cyc_writer *w)
+// What decides how many instructions a kernel needs, for a laboratory that cannot look at the
+// machine.
+static void add_kernel(void)
 {
     const char *folder = "/sys/devices/system/cpu/vulnerabilities";
     struct dirent **found;
-    put_file(w, "banner", "/proc/version");
-    put_file(w, "command_line", "/proc/cmdline");
+    add_file("banner", "/proc/version");
+    add_file("command_line", "/proc/cmdline");
     int count = scandir(folder, &found, NULL, alphasort);
     for (int i = 0; i < count; i++) {
         char name[80], path[160];
         snprintf(name, sizeof name, "mitigation.%.60s", found[i]->d_name);
         snprintf(path, sizeof path, "%s/%.60s", folder, found[i]->d_name);
         if (found[i]->d_name[0] != '.')
-            put_file(w, name, path);
+            add_file(name, path);
     }
 }
 
@@ -236,21 +281,13 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
     char cpu[12];
     uname(&uts);
     snprintf(cpu, sizeof cpu, "%d", options->cpu);
-    cyc_record_open(w, "hello");
-    cyc_record_int(w, "schema", CYC_SCHEMA);
-    cyc_record_text(w, "target", "linux");
-    cyc_record_text(w, "kernel", uts.release);
-    cyc_record_object_open(w, "configuration");
-    cyc_record_text(w, "policy", host_policy());
-    cyc_record_text(w, "machine", uts.machine);
-    cyc_record_object_close(w);
-    cyc_record_clock(w, clock);
-    cyc_record_object_open(w, "build");
-    cyc_record_text(w, "compiler", __VERSION__);
-    cyc_record_text(w, "cpu", cpu);
+    add_fact("compiler", __VERSION__);
+    add_fact("cpu", cpu);
     if (options_exact(options))
-        put_kernel(w);
-    cyc_record_object_close(w);
-    cyc_record_int(w, "run", options->run);
-    cyc_record_close(w);
+        add_kernel();
+    const struct cyc_param configuration[] = {
+        {"policy", host_policy()}, {"machine", uts.machine}, {0}};
+    const struct cyc_hello hello = {
+        .target = "linux", .kernel = uts.release, .configuration = configuration, .build = facts};
+    cyc_record_hello(w, clock, &hello, (uint32_t)options->run);
 }

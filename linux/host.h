@@ -6,19 +6,23 @@
 
 #include <stddef.h>
 
-#include "../core/flow.h"
+#include <cyc/flow.h>
 
 struct options {
-    int cpu;              // the CPU all participants run on
-    int run;              // number of this run within the measurement
-    int watchdog_s;       // a visit longer than this is ended
-    int proof;            // the expensive counters are open: what is timed is not worth keeping
-    int symbols;          // the kernel's functions are printed before the plan
-    const char *clock;    // "native", "cycles" or "icount"
+    int cpu;           // the CPU all participants run on
+    int run;           // number of this run within the measurement
+    int watchdog_s;    // a visit longer than this is ended
+    int proof;         // the expensive counters are open: what is timed is not worth keeping
+    int symbols;       // the kernel's functions are printed before the plan
+    const char *clock; // "native", "cycles", "icount" or "moved"
+    const char *exec;  // file that describes programs of the user's, or NULL
 };
 
-// Whether the run's clock counts instructions: the run is alone on its machine, and repeats to the digit.
+// Whether the run's clock is exact: the run is alone on its machine, and repeats to the digit.
 int options_exact(const struct options *options);
+// Whether the machine is an emulator's until the first test and a simulated core from there on. A
+// proof is never moved: its counters are what is asked for.
+int options_moved(const struct options *options);
 
 // Each prepares the calling process and returns NULL, or a sentence that says what is missing.
 const char *host_choose_clock(struct cyc_clock *clock, const struct options *options);
@@ -30,11 +34,12 @@ int host_fifo(int priority);
 const char *host_policy(void);
 // Locks memory and touches `stack_bytes` of stack so that no test meets a first fault. 0 or -1.
 int host_lock_memory(size_t stack_bytes);
-// Keeps the supervising process off the measured CPU where there is another. It is never a real-time
-// process: one that reaps a child while a preempted thread holds what the kernel needs would spin for ever.
+// Keeps the supervising process off the measured CPU where there is another. It is never a
+// real-time process: one that reaps a child while a preempted thread holds what the kernel needs
+// would spin for ever.
 void host_supervise(int cpu);
-// Sleeps until the kernel has done what a real-time thread kept it from: a thread that waits for the CPU makes
-// every switch of the participants a little longer.
+// Sleeps until the kernel has done what a real-time thread kept it from: a thread that waits for
+// the CPU makes every switch of the participants a little longer.
 void host_rest(void *host);
 // Makes the buffer that host_evict walks; once a run.
 void host_prepare_evict(void);

@@ -23,10 +23,7 @@
 static const struct {
     const char *type, *path;
 } mounts[] = {
-    {"devtmpfs", "/dev"},
-    {"proc", "/proc"},
-    {"sysfs", "/sys"},
-    {"tracefs", "/sys/kernel/tracing"},
+    {"devtmpfs", "/dev"}, {"proc", "/proc"}, {"sysfs", "/sys"}, {"tracefs", "/sys/kernel/tracing"},
     {"tmpfs", "/tmp"},
 };
 
@@ -34,9 +31,11 @@ static const struct {
 static const struct {
     const char *path, *value;
 } settings[] = {
-    {"/proc/sys/kernel/sched_rt_runtime_us", "-1"},  // no pause of real-time threads, which a plan never lets starve
-    {"/proc/sys/kernel/perf_user_access", "2"},      // RISC-V since 6.6: `instret` may be read by processes
-    {"/proc/sys/kernel/randomize_va_space", "0"},    // one layout of memory in every boot
+    {"/proc/sys/kernel/sched_rt_runtime_us",
+     "-1"}, // no pause of real-time threads, which a plan never lets starve
+    {"/proc/sys/kernel/perf_user_access",
+     "2"}, // RISC-V since 6.6: `instret` may be read by processes
+    {"/proc/sys/kernel/randomize_va_space", "0"}, // one layout of memory in every boot
 };
 
 int init_is_first(void)
@@ -48,7 +47,8 @@ static void mount_all(void)
 {
     for (size_t i = 0; i < sizeof mounts / sizeof mounts[0]; i++) {
         mkdir(mounts[i].path, 0755);
-        mount(mounts[i].type, mounts[i].path, mounts[i].type, 0, NULL); // what is missing a circle will name
+        mount(mounts[i].type, mounts[i].path, mounts[i].type, 0,
+              NULL); // what is missing a circle will name
     }
 }
 
@@ -62,7 +62,8 @@ static void set_all(void)
     }
 }
 
-// Lines end as FORMAT.md says, and nothing that the kernel has to tell stands between two bytes of one.
+// Lines end as FORMAT.md says, and nothing that the kernel has to tell stands between two bytes of
+// one.
 static void quiet_console(void)
 {
     struct termios console;
@@ -81,18 +82,22 @@ static void raise_loopback(void)
     close(fd);
 }
 
-static void end_machine(void)
+static void end_with_first_process(void)
 {
-    if (!init_is_first())
-        return; // a visit that ends the ordinary way ends only itself
-    init_drain();
-    sync();
-    reboot(RB_AUTOBOOT); // the machine is started so that it ends instead
+    if (init_is_first()) // a visit that ends the ordinary way ends only itself
+        init_end_machine();
 }
 
 void init_drain(void)
 {
     tcdrain(STDOUT_FILENO);
+}
+
+void init_end_machine(void)
+{
+    init_drain();
+    sync();
+    reboot(RB_AUTOBOOT); // the machine is started so that it ends instead
 }
 
 void init_print_symbols(void)
@@ -113,7 +118,7 @@ int init_prepare(char ***argv)
     static char text[2048];
     static char *arguments[ARGUMENTS_MAX + 1] = {"init"};
     int count = 1;
-    atexit(end_machine);
+    atexit(end_with_first_process);
     mount_all();
     quiet_console();
     set_all();
@@ -121,7 +126,8 @@ int init_prepare(char ***argv)
     int fd = open("/arguments", O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
     text[got > 0 ? got : 0] = '\0';
-    for (char *word = strtok(text, "\n"); word != NULL && count < ARGUMENTS_MAX; word = strtok(NULL, "\n"))
+    for (char *word = strtok(text, "\n"); word != NULL && count < ARGUMENTS_MAX;
+         word = strtok(NULL, "\n"))
         arguments[count++] = word;
     if (freopen("/plan", "r", stdin) == NULL)
         fprintf(stderr, "cyclometer-linux: the archive holds no /plan; put one beside /init\n");

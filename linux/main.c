@@ -3,9 +3,10 @@
 // The Linux harness: one process is one run. Reads a plan from standard input, a line a visit,
 //     visit KEY METHOD INITIAL DELTA GROUPS TESTS
 // and writes the record stream to standard output, each visit closed by the console line `done N`.
-// `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters; `--symbols` prints
-// the kernel's functions first.
-// As the first process of a kernel it takes both from files of its archive (init.h).
+// `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters;
+// `--symbols` prints the kernel's functions first; `--exec` adds the programs that a file describes
+// (program.h). As the first process of a kernel it takes its options and its plan
+// from files of its archive (init.h).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -19,75 +20,42 @@
 #include "counters.h"
 #include "host.h"
 #include "init.h"
+#include "lines.h"
+#include "program.h"
+#include "registry.h"
 #include "visit.h"
 
 #define EXIT_USAGE 2
 #define EXIT_REFUSED 4
-#define EXIT_FAILED 5
 
-// Lines leave whole, so that a kill between two of them loses only what was not measured. Supervisor and visits
-// share them: as the kernel's first process the supervisor alone prints, between visits, for a circle may keep
-// the console's own thread from running.
-static struct {
-    size_t length;
-    char bytes[1 << 17]; // small: every visit locks it in memory
-} *lines;
 static int first_process;
-
-static void flush_lines(void)
-{
-    for (size_t sent = 0; sent < lines->length;) {
-        ssize_t wrote = write(STDOUT_FILENO, lines->bytes + sent, lines->length - sent);
-        if (wrote < 0 && errno != EINTR)
-            exit(EXIT_FAILED); // the laboratory is gone
-        sent += wrote > 0 ? (size_t)wrote : 0;
-    }
-    lines->length = 0;
-}
-
-static void put_line(void *context, const char *bytes, size_t length)
-{
-    (void)context;
-    if (lines->length + length > sizeof lines->bytes)
-        flush_lines();
-    memcpy(lines->bytes + lines->length, bytes, length);
-    lines->length += length;
-    if (bytes[length - 1] == '\n' && !first_process)
-        flush_lines();
-}
-
-static const struct circle *find_circle(const char *key)
-{
-    for (const struct circle *const *family = families; *family != NULL; family++)
-        for (const struct circle *c = *family; c->contract.key != NULL; c++)
-            if (strcmp(c->contract.key, key) == 0)
-                return c;
-    return NULL;
-}
 
 static void list_circles(struct cyc_writer *w)
 {
     const struct cyc_flow none = {0};
-    for (const struct circle *const *family = families; *family != NULL; family++)
-        for (const struct circle *c = *family; c->contract.key != NULL; c++) {
-            struct cyc_circle circle = {.contract = &c->contract};
-            cyc_record_circle(w, &circle, "accumulated", &none);
-        }
+    for (const struct registered_circle *const *c = registry_circles(); *c != NULL; c++) {
+        struct cyc_contract contract = registry_contract(*c);
+        struct cyc_circle circle = {.contract = &contract};
+        cyc_record_circle(w, &circle, "accumulated", &none);
+    }
 }
 
 static _Noreturn void usage(const char *what)
 {
     fprintf(stderr,
-            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu N] [--run N] "
-            "[--watchdog SECONDS] [--clock native|cycles|icount]\n",
+            "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu "
+            "N] [--run N] "
+            "[--watchdog SECONDS] [--clock native|cycles|icount|moved] [--exec FILE]\n",
             what);
     exit(EXIT_USAGE);
 }
 
-static _Noreturn void refuse(const char *sentence)
+static void refuse_if(const char *problem, int status)
 {
-    fprintf(stderr, "cyclometer-linux: %s\n", sentence);
-    exit(EXIT_REFUSED);
+    if (problem == NULL)
+        return;
+    fprintf(stderr, "cyclometer-linux: %s\n", problem);
+    exit(status);
 }
 
 static int number(const char *name, const char *text, int least, int most)
@@ -141,12 +109,15 @@ static int parse_options(struct options *options, int argc, char **argv)
             options->watchdog_s = number(name, value, 1, 3600);
         else if (strcmp(name, "--clock") == 0 && value != NULL)
             options->clock = value;
+        else if (strcmp(name, "--exec") == 0 && value != NULL)
+            options->exec = value;
         else
             usage("unknown option");
         i++;
     }
-    if (strcmp(options->clock, "native") != 0 && strcmp(options->clock, "cycles") != 0 && !options_exact(options))
-        usage("--clock is native, cycles or icount");
+    if (strcmp(options->clock, "native") != 0 && strcmp(options->clock, "cycles") != 0 &&
+        !options_exact(options))
+        usage("--clock is native, cycles, icount or moved");
     return list;
 }
 
@@ -155,17 +126,17 @@ static void run_plan(const struct cyc_clock *clock, const struct options *option
     char text[256], key[96], method[16];
     struct visit visit = {.number = 0};
     while (fgets(text, sizeof text, stdin) != NULL) {
-        int fields = sscanf(text, "visit %95s %15s %u %u %u %u", key, method, &visit.flow.initial, &visit.flow.delta,
-                            &visit.flow.groups, &visit.flow.tests);
+        int fields = sscanf(text, "visit %95s %15s %u %u %u %u", key, method, &visit.flow.initial,
+                            &visit.flow.delta, &visit.flow.groups, &visit.flow.tests);
         visit.method = method;
-        visit.circle = fields == 6 ? find_circle(key) : NULL;
+        visit.circle = fields == 6 ? registry_find(key) : NULL;
         if (visit.circle != NULL)
             visit_run(&visit, clock, options);
         else if (fields == 6)
             cyc_record_failed(visit_writer(), key, "this harness has no such circle");
         else
             usage("a plan line is `visit KEY METHOD INITIAL DELTA GROUPS TESTS`");
-        flush_lines();
+        lines_flush();
         printf("done %u\n", visit.number++);
         fflush(stdout);
         if (first_process)
@@ -176,17 +147,18 @@ static void run_plan(const struct cyc_clock *clock, const struct options *option
 int main(int argc, char **argv)
 {
     struct options options = {.cpu = last_cpu(), .watchdog_s = 10, .clock = "native"};
-    struct cyc_writer writer = {.put = put_line};
+    struct cyc_writer writer = {.put = lines_put};
     struct cyc_clock clock;
     first_process = init_is_first();
     if (first_process)
         argc = init_prepare(&argv);
     int list = parse_options(&options, argc, argv);
-    const char *missing = host_choose_clock(&clock, &options);
-    if (missing != NULL)
-        refuse(missing);
+    if (options.exec != NULL)
+        refuse_if(programs_read(options.exec, options.watchdog_s), EXIT_USAGE);
+    refuse_if(registry_prepare(programs_circles()), EXIT_USAGE);
+    refuse_if(host_choose_clock(&clock, &options), EXIT_REFUSED);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    lines = shared_alloc(sizeof *lines);
+    lines_prepare(first_process);
     visit_prepare(&writer);
     host_hello(visit_writer(), &clock, &options);
     if (list) {
@@ -201,6 +173,6 @@ int main(int argc, char **argv)
         run_plan(&clock, &options);
     }
     cyc_record_end(visit_writer());
-    flush_lines();
+    lines_flush();
     return 0;
 }

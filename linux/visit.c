@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "counters.h"
+#include "init.h"
+#include "lines.h"
 
 #define TESTS_MAX 1024
 #define SYSV_MAX 8
@@ -48,7 +50,8 @@ struct outcomes *outcomes;
 
 void *shared_alloc(size_t size)
 {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED)
         circle_fail("mmap");
     return memory;
@@ -85,7 +88,7 @@ uint64_t clock_hz(void)
 void circle_skip(const char *reason)
 {
     cyc_record_open(&state->writer, "skipped");
-    cyc_record_text(&state->writer, "circle", current->circle->contract.key);
+    cyc_record_text(&state->writer, "circle", current->circle->key);
     cyc_record_text(&state->writer, "reason", reason);
     cyc_record_close(&state->writer);
     _exit(SKIPPED);
@@ -99,11 +102,11 @@ void circle_fail(const char *call)
         fprintf(stderr, "cyclometer-linux: %s\n", reason);
         exit(5);
     }
-    cyc_record_failed(&state->writer, current->circle->contract.key, reason);
+    cyc_record_failed(&state->writer, current->circle->key, reason);
     _exit(SKIPPED);
 }
 
-void host_forget_sysv(char kind, int id)
+void circle_remove_sysv(char kind, int id)
 {
     if (state->sysv_count == SYSV_MAX)
         circle_fail("more System V objects than a visit may have");
@@ -124,8 +127,8 @@ static void remove_sysv(void)
 
 // A peer on its way to its body.
 struct peer {
-    const struct circle *self;
-    void (*body)(const struct circle *self);
+    const struct linux_circle *self;
+    void (*body)(const struct linux_circle *self);
     int priority;
     pid_t *thread; // where it says who it is, once it has its priority
 };
@@ -160,7 +163,8 @@ static void start_thread(const struct peer *peer)
 static void start_process(const struct peer *peer)
 {
     if (must(fork(), "fork") != 0) {
-        host_lock_memory(STACK_BYTES); // writes now every page that the fork would make copy in a test
+        host_lock_memory(
+            STACK_BYTES); // writes now every page that the fork would make copy in a test
         return;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -168,8 +172,8 @@ static void start_process(const struct peer *peer)
     run_peer(peer);
 }
 
-pid_t peer_start_at(const struct circle *self, enum space space, int priority,
-                    void (*body)(const struct circle *self))
+pid_t peer_start_at(const struct linux_circle *self, enum space space, int priority,
+                    void (*body)(const struct linux_circle *self))
 {
     pid_t *thread = shared_alloc(sizeof *thread);
     struct peer peer = {self, body, priority, thread};
@@ -183,7 +187,7 @@ pid_t peer_start_at(const struct circle *self, enum space space, int priority,
     return id;
 }
 
-pid_t peer_start(const struct circle *self, void (*body)(const struct circle *self))
+pid_t peer_start(const struct linux_circle *self, void (*body)(const struct linux_circle *self))
 {
     return peer_start_at(self, self->space, self->server, body);
 }
@@ -202,31 +206,51 @@ static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
 
 static void measure(void)
 {
-    const struct circle *self = current->circle;
-    struct cyc_circle circle = {&self->contract, self->turns, self->pass, (void *)(uintptr_t)self};
-    struct cyc_rig rig = {.clock = *run_clock,
-                          .origin = state->origin,
-                          .rest = options_exact(run_options) ? host_rest : NULL,
-                          .evict = options_exact(run_options) ? NULL : host_evict, // no cache, nothing to empty
-                          .count = counters_read,
-                          .writer = &state->writer,
-                          .samples = samples,
-                          .samples_max = TESTS_MAX};
+    const struct linux_circle *self = current->circle->circle;
+    struct cyc_contract contract = registry_contract(current->circle);
+    struct cyc_circle circle = {&contract, self->turns, self->pass, (void *)(uintptr_t)self};
+    struct cyc_rig rig = {
+        .clock = *run_clock,
+        .origin = state->origin,
+        .rest = options_exact(run_options) && !options_moved(run_options) ? host_rest : NULL,
+        .evict = options_exact(run_options) ? NULL : host_evict, // no cache, nothing to empty
+        .count = counters_read,
+        .writer = &state->writer,
+        .samples = samples,
+        .samples_max = TESTS_MAX};
     participants[participant_count++] = (pid_t)syscall(SYS_gettid);
     if (self->setup != NULL)
         self->setup(self);
-    memset(samples, 0, sizeof samples); // resident and our own again: a peer's fork made every page copy-on-write
+    memset(
+        samples, 0,
+        sizeof samples); // resident and our own again: a peer's fork made every page copy-on-write
     counters_open(participants, participant_count);
+    if (self->idle != NULL)
+        counters_exclude(self);
     rig.counters = counters_names();
+    if (options_moved(run_options)) {
+        host_rest(NULL); // the last one that costs nothing
+        CYC_HINT_MOVE();
+    }
     if (run_flow(&rig, &circle) != 0)
         circle_skip("the plan asks for more tests in a group than the harness can hold");
+}
+
+// On a simulated core every instruction takes microseconds, and the end of a process with locked
+// memory a million of them: the only visit of a moved run prints and ends the machine by itself.
+static void end_moved_run(void)
+{
+    cyc_record_end(&state->writer);
+    lines_flush();
+    init_end_machine();
 }
 
 // The visit's own process. The kernel itself is its watchdog: SIGALRM ends a hung circle from the
 // timer interrupt, and the real-time limit a FIFO loop, even where no other thread gets to run.
 static void visit_process(void)
 {
-    struct rlimit bound = {(rlim_t)run_options->watchdog_s * 1000000, (rlim_t)run_options->watchdog_s * 1000000 + 1};
+    struct rlimit bound = {(rlim_t)run_options->watchdog_s * 1000000,
+                           (rlim_t)run_options->watchdog_s * 1000000 + 1};
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_RTTIME, &bound);
@@ -235,8 +259,10 @@ static void visit_process(void)
     if (host_pin(run_options->cpu) != NULL)
         circle_fail("sched_setaffinity");
     host_lock_memory(STACK_BYTES);
-    host_fifo(current->circle->client);
+    host_fifo(current->circle->circle->client);
     measure();
+    if (options_moved(run_options))
+        end_moved_run();
     _exit(0); // exit() would move a plan that is a file back to where this process began to read
 }
 
@@ -269,17 +295,19 @@ static void report(int status)
 {
     char reason[96];
     if (WIFSIGNALED(status) && is_watchdog(WTERMSIG(status)))
-        snprintf(reason, sizeof reason, "did not finish within %d s and was ended", run_options->watchdog_s);
+        snprintf(reason, sizeof reason, "did not finish within %d s and was ended",
+                 run_options->watchdog_s);
     else if (WIFSIGNALED(status))
         snprintf(reason, sizeof reason, "its process died of signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != SKIPPED)
         snprintf(reason, sizeof reason, "its process ended with status %d", WEXITSTATUS(status));
     else
         return;
-    cyc_record_failed(&state->writer, current->circle->contract.key, reason);
+    cyc_record_failed(&state->writer, current->circle->key, reason);
 }
 
-void visit_run(const struct visit *visit, const struct cyc_clock *clock, const struct options *options)
+void visit_run(const struct visit *visit, const struct cyc_clock *clock,
+               const struct options *options)
 {
     sigset_t set;
     current = visit;

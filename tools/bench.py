@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`make bench`: what this project claims of its speed and precision, measured here and now, peers beside it.
+"""`make bench`: what this project claims of its speed and precision, measured here and now, peers
+beside it.
 
-Every line is a ratio or a spread from one sitting; absolute times are printed only to be divided by each other.
-A peer that is not installed is named, with the Debian package that has it.
+Every line is a ratio or a spread from one sitting; absolute times are printed only to be divided by
+each other. A peer that is not installed is named, with the Debian package that has it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import Any
 
 import large_bundles
 import sel4bench_logs
-from cyclometer.targets import kernel, rocket_board
+from cyclometer.targets import reference_kernel
+from cyclometer.targets.rocket import simulator as rocket_board
 
 REPEATS = 5
 SPREAD_TARGET = 0.003
@@ -33,7 +35,9 @@ SIMULATED_CYC = 1_000_000
 
 @dataclass(frozen=True)
 class Peer:
-    """Another tool's figure for about the same work; `pattern` finds it in its output, in units of `to_ns` ns."""
+    """Another tool's figure for about the same work; `pattern` finds it in its output, in units of
+    `to_ns` ns.
+    """
 
     name: str
     package: str
@@ -45,41 +49,91 @@ class Peer:
 
 
 PEERS = (
-    Peer("perf bench sched pipe", "linux-perf", ("perf", "bench", "sched", "pipe", "-l", "20000"),
-         r"([\d.]+) usecs/op", 1e3, "pipe.round_trip.cross.equal",
-         "whole program / operations; not pinned, ordinary priority, start included"),
-    Peer("perf bench syscall basic", "linux-perf", ("perf", "bench", "syscall", "basic", "-l", "1000000"),
-         r"([\d.]+) usecs/op", 1e3, "syscall.null", "one loop of getppid / calls"),
-    Peer("perf bench futex hash", "linux-perf", ("perf", "bench", "futex", "hash", "-r", "1", "-t", "1"),
-         r"Averaged (\d+) operations/sec", 0, "futex.wake.nobody",
-         "FUTEX_WAIT that fails at once, over 1024 futexes"),
-    Peer("ptsematest", "rt-tests", ("ptsematest", "-a", "1", "-p", "50", "-l", "500", "-i", "500", "-q"),
-         r"Avg +(\d+)", 1e3, "semaphore.posix.give.wake+ctx", "one way, whole microseconds, mutex as semaphore"),
-    Peer("pmqtest", "rt-tests", ("pmqtest", "-a", "1", "-p", "50", "-l", "500", "-i", "500", "-q"),
-         r"Avg +(\d+)", 1e3, "posix_queue.round_trip.same.equal", "one way, whole microseconds; ours is a round trip"),
-    Peer("signaltest", "rt-tests", ("signaltest", "-a", "1", "-p", "50", "-l", "500", "-q"),
-         r"T: 0.*Avg: +(\d+)", 1e3, "signal.to_thread", "signal passed round two threads, whole microseconds"),
-    Peer("stress-ng --switch", "stress-ng", ("stress-ng", "--switch", "1", "--switch-ops", "50000", "--metrics"),
-         r"([\d.]+) nanosecs per context switch", 1, "pipe.round_trip.cross.equal",
-         "one direction of a pipe, two processes, not pinned; ours is a round trip"),
-)  # fmt: skip
+    Peer(
+        "perf bench sched pipe",
+        "linux-perf",
+        ("perf", "bench", "sched", "pipe", "-l", "20000"),
+        r"([\d.]+) usecs/op",
+        1e3,
+        "pipe.round_trip.cross.equal",
+        "whole program / operations; not pinned, ordinary priority, start included",
+    ),
+    Peer(
+        "perf bench syscall basic",
+        "linux-perf",
+        ("perf", "bench", "syscall", "basic", "-l", "1000000"),
+        r"([\d.]+) usecs/op",
+        1e3,
+        "syscall.null",
+        "one loop of getppid / calls",
+    ),
+    Peer(
+        "perf bench futex hash",
+        "linux-perf",
+        ("perf", "bench", "futex", "hash", "-r", "1", "-t", "1"),
+        r"Averaged (\d+) operations/sec",
+        0,
+        "futex.wake.nobody",
+        "FUTEX_WAIT that fails at once, over 1024 futexes",
+    ),
+    Peer(
+        "ptsematest",
+        "rt-tests",
+        ("ptsematest", "-a", "1", "-p", "50", "-l", "500", "-i", "500", "-q"),
+        r"Avg +(\d+)",
+        1e3,
+        "semaphore.posix.give.wake+ctx",
+        "one way, whole microseconds, mutex as semaphore",
+    ),
+    Peer(
+        "pmqtest",
+        "rt-tests",
+        ("pmqtest", "-a", "1", "-p", "50", "-l", "500", "-i", "500", "-q"),
+        r"Avg +(\d+)",
+        1e3,
+        "posix_queue.round_trip.same.equal",
+        "one way, whole microseconds; ours is a round trip",
+    ),
+    Peer(
+        "signaltest",
+        "rt-tests",
+        ("signaltest", "-a", "1", "-p", "50", "-l", "500", "-q"),
+        r"T: 0.*Avg: +(\d+)",
+        1e3,
+        "signal.to_thread",
+        "signal passed round two threads, whole microseconds",
+    ),
+    Peer(
+        "stress-ng --switch",
+        "stress-ng",
+        ("stress-ng", "--switch", "1", "--switch-ops", "50000", "--metrics"),
+        r"([\d.]+) nanosecs per context switch",
+        1,
+        "pipe.round_trip.cross.equal",
+        "one direction of a pipe, two processes, not pinned; ours is a round trip",
+    ),
+)
 
-SIGNAL, YIELD = "notification.signal.wake+ctx.prio_1.u_to_u.same", "thread.yield.preemptive.ctx.u_to_u"
+SIGNAL, YIELD = (
+    "notification.signal.wake+ctx.prio_1.u_to_u.same",
+    "thread.yield.preemptive.ctx.u_to_u",
+)
 SAME, CROSS = "endpoint.round_trip.words_0.same", "endpoint.round_trip.words_0.cross"
 
-# seL4 with its own sel4bench, unmodified, on the same emulated machine, or core and memory; a round trip is the sum of
-# its Call and its ReplyRecv.
+# seL4 with its own sel4bench, unmodified, on the same emulated machine, or core and memory; a round
+# trip is the sum of its Call and its ReplyRecv.
 SEL4 = {
     "qemu-virt": {SAME: 249 + 289, CROSS: 249 + 289, SIGNAL: 611, YIELD: 511},
     "rocket": {SAME: 394 + 436, CROSS: 420 + 458, SIGNAL: 872, YIELD: 641},
 }
 
-# Whole suites on machines that are emulated or simulated: target, options, seconds they may take on two cores.
+# Whole suites on machines that are emulated or simulated: target, options, seconds they may take on
+# two cores.
 SUITES = (
     ("qemu-virt", (), 60),
     ("qemu-linux", ("--kernel", "debian:linux-image-6.1.0-*-cloud-amd64"), 240),
     ("rocket", ("--quick",), 600),
-)  # fmt: skip
+)
 
 
 def main() -> int:
@@ -88,7 +142,10 @@ def main() -> int:
         rows, suite_s = _suite(Path(folder) / "suite")
         _rig(rows)
         _spread(rows)
-        print(f"suite            {len(rows)} circles in {suite_s:.1f} s (target {SUITE_TARGET_S:.0f} s)")
+        print(
+            f"suite            {len(rows)} circles in {suite_s:.1f} s (target {SUITE_TARGET_S:.0f} "
+            "s)"
+        )
         _peers(rows)
         _laboratory(Path(folder))
         _simulator()
@@ -96,7 +153,10 @@ def main() -> int:
             _kernel(Path(folder) / f"kernel-{target}", target, figures)
         for target, options, target_s in SUITES:
             rows, suite_s = _suite(Path(folder) / f"suite-{target}", "--target", target, *options)
-            print(f"suite            {len(rows)} circles on {target} in {suite_s:.0f} s (target {target_s} s)")
+            print(
+                f"suite            {len(rows)} circles on {target} in {suite_s:.0f} s (target "
+                f"{target_s} s)"
+            )
     return 0
 
 
@@ -110,26 +170,46 @@ def _suite(path: Path, *options: str) -> tuple[dict[str, dict[str, Any]], float]
 
 def _rig(rows: dict[str, dict[str, Any]]) -> None:
     empty, by_hand = rows["floor.empty"]["estimate"], rows["floor.loop"]["estimate"]
-    print(f"rig              empty circle / hand-written empty loop = {empty / by_hand:.3f}, in one run")
+    print(
+        f"rig              empty circle / hand-written empty loop = {empty / by_hand:.3f}, in one "
+        "run"
+    )
     unrolled = rows["floor.empty.unrolled"]["estimate"]
     timed = {k: r for k, r in rows.items() if not k.startswith("floor.") and r["valid"]}
-    shares = {k: (unrolled if r["params"].get("turns_a_branch") else empty) / r["estimate"] for k, r in timed.items()}
+    shares = {
+        k: (unrolled if r["params"].get("turns_a_branch") else empty) / r["estimate"]
+        for k, r in timed.items()
+    }
     worst = max(shares, key=lambda key: shares[key])
-    print(f"rig              at most {100 * shares[worst]:.2f} % of a turn ({worst}; target {100 * RIG_TARGET:.0f} %)")
+    print(
+        f"rig              at most {100 * shares[worst]:.2f} % of a turn ({worst}; target "
+        f"{100 * RIG_TARGET:.0f} %)"
+    )
 
 
 def _spread(rows: dict[str, dict[str, Any]]) -> None:
     spreads = sorted(row["spread"] for row in rows.values() if row["spread"] is not None)
     median = statistics.median(spreads)
     print(
-        f"spread           quiet estimate, run to run, median over {len(spreads)} circles: {100 * median:.2f} % "
-        f"(target {100 * SPREAD_TARGET:.1f} %), 90 % of them below {100 * spreads[int(0.9 * len(spreads))]:.2f} %"
+        f"spread           latency, run to run, median over {len(spreads)} circles: "
+        f"{100 * median:.2f} % "
+        f"(target {100 * SPREAD_TARGET:.1f} %), 90 % of them below "
+        f"{100 * spreads[int(0.9 * len(spreads))]:.2f} %"
     )
 
 
 def _peers(rows: dict[str, dict[str, Any]]) -> None:
-    header = ("peer", "its ns", "its spread", "our ns", "our spread", "circle; what the peer really times")
-    print(f"{header[0]:26} {header[1]:>9} {header[2]:>11} {header[3]:>9} {header[4]:>11}  {header[5]}")
+    header = (
+        "peer",
+        "its ns",
+        "its spread",
+        "our ns",
+        "our spread",
+        "circle; what the peer really times",
+    )
+    print(
+        f"{header[0]:26} {header[1]:>9} {header[2]:>11} {header[3]:>9} {header[4]:>11}  {header[5]}"
+    )
     for peer in PEERS:
         ours = rows[peer.circle]
         mine = f"{ours['ns'] or 0:9.0f} {100 * (ours['spread'] or 0):9.2f} %"
@@ -164,7 +244,12 @@ def _laboratory(folder: Path) -> None:
         ("--help", 0.25, REPEATS, ["--help"]),
         ("show of 1 M samples", 1.0, REPEATS, ["show", str(million[0])]),
         ("compare of two of 1 M samples", 3.0, REPEATS, ["compare", *map(str, million)]),
-        (f"ingest of {len(logs)} sel4bench logs", 6.0, 1, ["ingest", *map(str, logs), "-o", str(folder / "ingested")]),
+        (
+            f"ingest of {len(logs)} sel4bench logs",
+            6.0,
+            1,
+            ["ingest", *map(str, logs), "-o", str(folder / "ingested")],
+        ),
     ):
         taken = statistics.median(_seconds(command) for _ in range(repeats))
         print(f"laboratory       {name}: {taken:.2f} s (target {target_s:g} s)")
@@ -178,9 +263,16 @@ def _seconds(command: list[str]) -> float:
 
 def _simulator() -> None:
     """Speed of the simulated core, alone on one of this machine's."""
-    simulator, image = rocket_board.simulator("LitexFullConfig"), kernel.image("rocket", {})
+    simulator, image = (
+        rocket_board.simulator("LitexFullConfig"),
+        reference_kernel.image("rocket", {}),
+    )
     started = time.monotonic()
-    subprocess.run([str(simulator), "--max-cycles", str(SIMULATED_CYC), str(image)], capture_output=True, check=False)
+    subprocess.run(
+        [str(simulator), "--max-cycles", str(SIMULATED_CYC), str(image)],
+        capture_output=True,
+        check=False,
+    )
     khz, wanted_khz = SIMULATED_CYC / (time.monotonic() - started) / 1e3, SIMULATOR_TARGET_HZ / 1e3
     print(f"simulator        {khz:.0f} kHz a core (target {wanted_khz:.0f} kHz)")
 
@@ -191,7 +283,10 @@ def _kernel(path: Path, target: str, figures: dict[str, int]) -> None:
     rows, _ = _suite(path, "--target", target, *only)
     for key, theirs in figures.items():
         ours, unit = rows[key]["estimate"], rows[key]["unit"]
-        print(f"kernel           {key} on {target}: {ours:.4g} / seL4's {theirs} {unit} = {ours / theirs:.2f}")
+        print(
+            f"kernel           {key} on {target}: {ours:.4g} / seL4's {theirs} {unit} = "
+            f"{ours / theirs:.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -34,14 +34,25 @@ def listed() -> dict[str, Any]:
 
 
 def render(listing: dict[str, Any]) -> str:
-    """The page: a section for all targets of the same circles, a table an object, a line a circle."""
+    """The page: a section for all targets of the same circles, a table an object, a line a
+    circle.
+    """
     about = {target["name"]: target["description"] for target in listing["targets"]}
     lines = [HEAD]
     for targets, rows in _sections(listing["circles"]).values():
         lines += [f"## {targets[0]}: {about[targets[0]]}", ""]
-        lines += [*(f"The same on {name}: {about[name]}.\n" for name in targets[1:]), f"{len(rows)} circles.", ""]
+        lines += [
+            *(f"The same on {name}: {about[name]}.\n" for name in targets[1:]),
+            f"{len(rows)} circles.",
+            "",
+        ]
         for thing, same in itertools.groupby(rows, lambda circle: circle["key"].split(".")[0]):
-            lines += [f"### {thing}", "", "| key | times | interval | expect | parameters |", "|---|---|---|---|---|"]
+            lines += [
+                f"### {thing}",
+                "",
+                "| key | times | interval | expect | parameters |",
+                "|---|---|---|---|---|",
+            ]
             lines += [_row(circle["key"], circle["contract"]) for circle in same]
             lines += [""]
     return "\n".join(lines).rstrip("\n") + "\n"

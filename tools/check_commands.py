@@ -14,7 +14,9 @@ from findings import run
 def check(root: Path) -> Iterator[str]:
     from cyclometer.cli import COMMANDS, cli
 
-    pages = "\n".join(path.read_text() for path in (root / "README.md", *sorted((root / "docs").rglob("*.md"))))
+    pages = "\n".join(
+        path.read_text() for path in (root / "README.md", *sorted((root / "docs").rglob("*.md")))
+    )
     context = click.Context(cli)
     for name in COMMANDS:
         try:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Dependencies point one way: core <- {linux, kernel} in C, and from stage to earlier stage in Python."""
+"""Dependencies point one way: core <- {linux, kernel} in C, and from stage to earlier stage in
+Python.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ C_FOLDERS = {"core": {"core"}, "linux": {"linux", "core"}, "kernel": {"kernel", 
 
 # The stages of src/cyclometer; a module imports from its own stage or an earlier one.
 STAGES = [
-    {"errors", "units", "environment"},
+    {"errors", "units", "text", "environment", "plugins"},
     {"record"},
     {"bundle"},
     {"targets", "ingest", "doctor"},
@@ -48,7 +50,9 @@ def _check_includes(root: Path, path: str, content: str) -> Iterator[str]:
 
 
 def _folder_of(root: Path, path: str, header: str) -> str | None:
-    """The top folder of an included header: beside the file, in its own top folder, from the root, or in another."""
+    """The top folder of an included header: beside the file, in its own top folder, from the root,
+    or in another.
+    """
     for start in (Path(path).parent, Path(Path(path).parts[0]), Path(), *map(Path, C_FOLDERS)):
         file = (root / start / header).resolve()
         if file.is_file() and file.is_relative_to(root.resolve()):
@@ -78,7 +82,11 @@ def _imports(package: list[str], content: str) -> Iterator[tuple[int, str]]:
             modules = [[*base, alias.name] for alias in node.names]
         else:
             continue
-        yield from ((node.lineno, module[1]) for module in modules if module[0] == "cyclometer" and len(module) > 1)
+        yield from (
+            (node.lineno, module[1])
+            for module in modules
+            if module[0] == "cyclometer" and len(module) > 1
+        )
 
 
 if __name__ == "__main__":

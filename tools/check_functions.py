@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Functions are short: the median of each language at most 15 lines, none above 60 without a stated reason.
+"""Functions are short: the median of each language at most 15 lines, none above 60 without a stated
+reason.
 
-C counts from the opening brace in column 0 to the closing one; Python from `def`, without the docstring.
+C counts from the opening brace in column 0 to the closing one; Python from `def`, without the
+docstring.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ def c_functions(path: str, content: str) -> Iterator[Function]:
     code = c_code(content)
     for body in _C_BODY.finditer(code):
         name = _C_NAME.search(code, max(0, body.start() - 400), body.start())
-        yield Function(path, line_of(code, body.start()), name[1] if name else "?", body[0].count("\n") + 1)
+        yield Function(
+            path, line_of(code, body.start()), name[1] if name else "?", body[0].count("\n") + 1
+        )
 
 
 def check(root: Path, allowed: dict[str, dict[str, str]] | None = None) -> Iterator[str]:
@@ -57,7 +61,10 @@ def check(root: Path, allowed: dict[str, dict[str, str]] | None = None) -> Itera
     for language, functions in (("Python", python), ("C", c)):
         median = statistics.median(f.lines for f in functions) if functions else 0
         if median > MEDIAN_LINES:
-            yield f"the median {language} function has {median:g} lines, more than {MEDIAN_LINES}: split the long ones"
+            yield (
+                f"the median {language} function has {median:g} lines, more than "
+                f"{MEDIAN_LINES}: split the long ones"
+            )
     yield from _too_long([*python, *c], reasons)
 
 
@@ -66,7 +73,10 @@ def _too_long(functions: Iterable[Function], reasons: dict[str, dict[str, str]])
     excused = {(path, name) for path, names in reasons.items() for name in names}
     for key, f in long.items():
         if key not in excused:
-            yield f"{f.path}:{f.line}: {f.name} has {f.lines} lines, more than {MOST_LINES}: split it or give a reason"
+            yield (
+                f"{f.path}:{f.line}: {f.name} has {f.lines} lines, more than {MOST_LINES}: "
+                "split it or give a reason"
+            )
     for path, name in sorted(excused - long.keys()):
         yield f"tools/check_functions.py: {name} in {path} needs no excuse any more: remove it"
 

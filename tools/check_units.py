@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A number that is a time, a rate or an amount of memory carries its unit as the last word of its name.
+"""A number that is a time, a rate or an amount of memory carries its unit as the last word of its
+name.
 
-The rule: a variable, field or parameter of a numeric type whose name *ends* with a quantity (`timeout`, `start_time`)
-has no unit; `timeout_s` has. A size is meant only where it is one of memory (`stack_size`), because KBench's test size
-counts turns. A C `size_t` counts bytes by definition. Parameters of a `command` are named by its options.
+The rule: a variable, field or parameter of a numeric type whose name *ends* with a quantity
+(`timeout`, `start_time`) has no unit; `timeout_s` has. A size is meant only where it is one of
+memory (`stack_size`), because KBench's test size counts turns. A C `size_t` counts bytes by
+definition. Parameters of a `command` are named by its options.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def check(root: Path, allowed: dict[str, dict[str, str]] | None = None) -> Itera
     bare = {(path, name): line for path, line, name in _numbers(root) if is_bare(name)}
     for (path, name), line in bare.items():
         if (path, name) not in excused:
-            yield f"{path}:{line}: {name} names no unit; end it with one (_ns, _s, _hz, _bytes, ...)"
+            yield (
+                f"{path}:{line}: {name} names no unit; end it with one (_ns, _s, _hz, _bytes, ...)"
+            )
     for path, name in sorted(excused - bare.keys()):
         yield f"tools/check_units.py: {name} in {path} needs no excuse any more: remove it"
 
@@ -63,24 +67,40 @@ def _numbers(root: Path) -> Iterator[tuple[str, int, str]]:
 def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """Every node, but not the parameters of a click command."""
     for node in ast.iter_child_nodes(tree):
-        if not (isinstance(tree, ast.FunctionDef) and tree.name == "command" and isinstance(node, ast.arguments)):
+        if not (
+            isinstance(tree, ast.FunctionDef)
+            and tree.name == "command"
+            and isinstance(node, ast.arguments)
+        ):
             yield node
             yield from _nodes(node)
 
 
 def _declared(node: ast.AST) -> str | None:
-    """The name of a number that a Python node declares: an annotated field or parameter, or a constant."""
+    """The name of a number that a Python node declares: an annotated field or parameter, or a
+    constant.
+    """
     if isinstance(node, ast.arg) and _is_number(node.annotation):
         return node.arg
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _is_number(node.annotation):
+    if (
+        isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and _is_number(node.annotation)
+    ):
         return node.target.id
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Constant):
+    if (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+    ):
         return node.targets[0].id if type(node.value.value) in (int, float) else None
     return None
 
 
 def _is_number(annotation: ast.expr | None) -> bool:
-    return annotation is not None and bool(re.fullmatch(r"(int|float)( \| None)?", ast.unparse(annotation)))
+    return annotation is not None and bool(
+        re.fullmatch(r"(int|float)( \| None)?", ast.unparse(annotation))
+    )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,10 @@ def check(root: Path) -> Iterator[str]:
         else:
             versions[path] = found[1]
     if len(set(versions.values())) > 1:
-        yield ", ".join(f"{path} says {version}" for path, version in versions.items()) + ": make them agree"
+        yield (
+            ", ".join(f"{path} says {version}" for path, version in versions.items())
+            + ": make them agree"
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What all checks share: the source files of a tree, C without its comments, and how findings are printed.
+"""What all checks share: the source files of a tree, C without its comments, and how findings are
+printed.
 
 A check is a function of the tree's root that yields one line a finding, `path:line: what is wrong`.
 """
@@ -18,11 +19,17 @@ Check = Callable[[Path], Iterable[str]]
 _NOT_OURS = {"build", "results", "dist", "__pycache__"}
 
 
-def sources(root: Path, *suffixes: str, under: tuple[str, ...] = ("",)) -> Iterator[tuple[str, str]]:
-    """(path, content) of every file that ends with one of `suffixes` in the folders `under`; paths use `/`."""
+def sources(
+    root: Path, *suffixes: str, under: tuple[str, ...] = ("",)
+) -> Iterator[tuple[str, str]]:
+    """(path, content) of every file that ends with one of `suffixes` in the folders `under`; paths
+    use `/`.
+    """
     for top in under:
         for folder, folders, names in os.walk(root / top):
-            folders[:] = sorted(name for name in folders if name not in _NOT_OURS and _is_visible(name))
+            folders[:] = sorted(
+                name for name in folders if name not in _NOT_OURS and _is_visible(name)
+            )
             for name in sorted(names):
                 if name.endswith(suffixes):
                     path = Path(folder, name)
@@ -33,7 +40,9 @@ def _is_visible(folder: str) -> bool:
     return not folder.startswith(".") or folder == ".ci"
 
 
-_COMMENT_OR_TEXT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
+_COMMENT_OR_TEXT = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S
+)
 
 
 def c_code(content: str) -> str:
@@ -52,7 +61,9 @@ def line_of(content: str, position: int) -> int:
 
 
 def run(*checks: Check) -> None:
-    """Print what the checks find in this tree and end the program: 0 for nothing, 1 for anything."""
+    """Print what the checks find in this tree and end the program: 0 for nothing, 1 for
+    anything.
+    """
     found = [finding for check in checks for finding in check(ROOT)]
     print("\n".join(found), end="\n" if found else "")
     sys.exit(1 if found else 0)

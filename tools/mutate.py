@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Mutation run: change one operator at a time in the estimators and see whether some test turns red.
+"""Mutation run: change one operator at a time in the estimators and see whether some test turns
+red.
 
     python tools/mutate.py [--only PATTERN] [--list] [FILE ...]
 
-Each mutant runs in a child forked from an interpreter that has numpy, scipy and pytest loaded, so that it costs its
-tests and nothing else. A mutant that no test kills must be explained in tools/mutants.toml (`file`, `line` as it
-stands in the source, `change`, `why`); an unexplained survivor, or an explanation of none, ends with exit code 1.
+Each mutant runs in a child forked from an interpreter that has numpy, scipy and pytest loaded, so
+that it costs its tests and nothing else. A mutant that no test kills must be explained in
+tools/mutants.toml (`file`, `line` as it stands in the source, `change`, `why`); an unexplained
+survivor, or an explanation of none, ends with exit code 1.
 """
 
 from __future__ import annotations
@@ -37,8 +39,16 @@ SOURCE = ROOT / "src"
 EXPLAINED = ROOT / "tools" / "mutants.toml"
 ESTIMATORS = ("cyclometer/estimate/*.py", "cyclometer/compare/statistics.py")
 TIMEOUT_S = 120
-WARM = ("numpy", "scipy.stats", "scipy.ndimage", "pytest", "hypothesis.strategies", "hypothesis.extra.numpy",
-        "statsmodels.stats.api", "statsmodels.tsa.stattools")  # fmt: skip
+WARM = (
+    "numpy",
+    "scipy.stats",
+    "scipy.ndimage",
+    "pytest",
+    "hypothesis.strategies",
+    "hypothesis.extra.numpy",
+    "statsmodels.stats.api",
+    "statsmodels.tsa.stattools",
+)
 
 SWAPS: dict[type[ast.AST], tuple[type[ast.AST], str]] = {
     ast.Add: (ast.Sub, "+ -> -"),
@@ -60,8 +70,19 @@ SWAPS: dict[type[ast.AST], tuple[type[ast.AST], str]] = {
     ast.Or: (ast.And, "or -> and"),
     ast.BitAnd: (ast.BitOr, "& -> |"),
 }
-NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "floor": "ceil", "ceil": "floor",
-         "ppf": "isf", "isf": "ppf", "sf": "cdf", "argmin": "argmax", "argmax": "argmin"}  # fmt: skip
+NAMES = {
+    "min": "max",
+    "max": "min",
+    "minimum": "maximum",
+    "maximum": "minimum",
+    "floor": "ceil",
+    "ceil": "floor",
+    "ppf": "isf",
+    "isf": "ppf",
+    "sf": "cdf",
+    "argmin": "argmax",
+    "argmax": "argmin",
+}
 
 
 @dataclass(frozen=True)
@@ -89,9 +110,16 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     """Every mutant of a file, in the order of its source."""
     text = path.read_text()
     tree, lines = ast.parse(text), text.splitlines()
-    # A decorator (frozen dataclasses) and `strict` of a zip guard against misuse; they compute nothing.
-    guards = {id(n) for d in ast.walk(tree) for o in getattr(d, "decorator_list", []) for n in ast.walk(o)}
-    guards |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "strict"}
+    # A decorator (frozen dataclasses) and `strict` of a zip guard against misuse; they compute
+    # nothing.
+    guards = {
+        id(n) for d in ast.walk(tree) for o in getattr(d, "decorator_list", []) for n in ast.walk(o)
+    }
+    guards |= {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "strict"
+    }
     seen: Counter[tuple[int, str]] = Counter()
     for index, node in enumerate(ast.walk(tree)):
         if id(node) in guards:
@@ -100,7 +128,14 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
             number = getattr(node, "lineno", 0)
             seen[number, change] += 1
             label = f"{change} #{seen[number, change]}" if seen[number, change] > 1 else change
-            yield Mutant(str(path.relative_to(ROOT)), number, lines[number - 1].strip(), label, index, variant)
+            yield Mutant(
+                str(path.relative_to(ROOT)),
+                number,
+                lines[number - 1].strip(),
+                label,
+                index,
+                variant,
+            )
 
 
 def _changes(node: ast.AST) -> list[str]:
@@ -110,7 +145,11 @@ def _changes(node: ast.AST) -> list[str]:
         case ast.BinOp(op=op) | ast.AugAssign(op=op) | ast.BoolOp(op=op) if type(op) in SWAPS:
             found = [SWAPS[type(op)][1]]
         case ast.Compare(ops=ops):
-            found = [f"{SWAPS[type(op)][1]}{_ordinal(i, ops)}" for i, op in enumerate(ops) if type(op) in SWAPS]
+            found = [
+                f"{SWAPS[type(op)][1]}{_ordinal(i, ops)}"
+                for i, op in enumerate(ops)
+                if type(op) in SWAPS
+            ]
         case ast.UnaryOp(op=ast.USub() | ast.Not() as op):
             found = ["drop -" if isinstance(op, ast.USub) else "drop not"]
         case ast.Constant(value=bool(value) | int(value) | float(value)):
@@ -173,7 +212,9 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def start(mutant: Mutant | None) -> int:
-    """Fork a child that runs the tests on a mutant (None: on the source as it is) and ends with 1 when one is red."""
+    """Fork a child that runs the tests on a mutant (None: on the source as it is) and ends with 1
+    when one is red.
+    """
     child = os.fork()
     if child:
         return child
@@ -187,27 +228,38 @@ def start(mutant: Mutant | None) -> int:
 
 
 def run_tests(file: str) -> int:
-    """The tests of one source file first, then those of the files that import it; the first red one ends the run."""
+    """The tests of one source file first, then those of the files that import it; the first red one
+    ends the run.
+    """
     import hypothesis
     import pytest
 
     # A failing example is enough: shrinking it would cost more than all else.
     phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
-    hypothesis.settings.register_profile("mutate", derandomize=True, database=None, deadline=None, phases=phases)
+    hypothesis.settings.register_profile(
+        "mutate", derandomize=True, database=None, deadline=None, phases=phases
+    )
     hypothesis.settings.load_profile("mutate")
     # hypothesis is loaded before pytest could rewrite it, which is the point here.
     warm = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
-    # Only red or green is asked: what explains a failure, and other plugins, would cost more than the tests.
+    # Only red or green is asked: what explains a failure, and other plugins, would cost more than
+    # the tests.
     bare = ("--assert=plain", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
-    tests = map(str, tests_of(ROOT / file) if file else {t: 0 for f in estimators() for t in tests_of(f)})
+    tests = map(
+        str, tests_of(ROOT / file) if file else {t: 0 for f in estimators() for t in tests_of(f)}
+    )
     return int(pytest.main(["-x", "-q", "-m", "not slow", *bare, *warm, *tests]))
 
 
 def tests_of(source: Path) -> list[Path]:
-    """The test file of a source and those of the sources that import it; simulated coverage is too slow to be here."""
+    """The test file of a source and those of the sources that import it; simulated coverage is too
+    slow to be here.
+    """
     imports = re.compile(rf"^from .*\b{source.stem}\b", re.MULTILINE)
     users = [file for file in estimators() if file != source and imports.search(file.read_text())]
-    tests = [ROOT / "tests" / file.parent.name / f"test_{file.stem}.py" for file in (source, *users)]
+    tests = [
+        ROOT / "tests" / file.parent.name / f"test_{file.stem}.py" for file in (source, *users)
+    ]
     return [test for test in tests if test.exists()]
 
 
@@ -243,7 +295,9 @@ def explanations() -> dict[tuple[str, str, str], str]:
 
 
 def report(alive: Sequence[Mutant], total: int, seconds: float, tested: set[str]) -> int:
-    """Print the survivors and every explanation that no longer explains one; 1 where either is left over."""
+    """Print the survivors and every explanation that no longer explains one; 1 where either is left
+    over.
+    """
     known = explanations()
     unexplained = [m for m in alive if (m.file, m.line, m.change) not in known]
     found = {(m.file, m.line, m.change) for m in alive}
@@ -253,20 +307,32 @@ def report(alive: Sequence[Mutant], total: int, seconds: float, tested: set[str]
     for key in stale:
         print(f"stale     {key[0]}: {key[2]}    {key[1]}")
     print(
-        f"{total} mutants, {total - len(alive)} killed, {len(alive) - len(unexplained)} survivors explained, "
+        f"{total} mutants, {total - len(alive)} killed, {len(alive) - len(unexplained)} survivors "
+        "explained, "
         f"{len(unexplained)} unexplained, {len(stale)} explanations stale, {seconds:.0f} s"
     )
     return 1 if unexplained or stale else 0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=Path, help="sources to mutate; default: all estimators")
-    parser.add_argument("--only", default="*", help="pattern on `file:line: change`, e.g. '*levels.py:4?:*'")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "files", nargs="*", type=Path, help="sources to mutate; default: all estimators"
+    )
+    parser.add_argument(
+        "--only", default="*", help="pattern on `file:line: change`, e.g. '*levels.py:4?:*'"
+    )
     parser.add_argument("--list", action="store_true", help="list the mutants and run nothing")
     options = parser.parse_args()
     files = [file.resolve() for file in options.files] or estimators()
-    mutants = [m for file in files for m in mutants_of(file) if fnmatch.fnmatch(str(m), f"*{options.only}*")]
+    mutants = [
+        m
+        for file in files
+        for m in mutants_of(file)
+        if fnmatch.fnmatch(str(m), f"*{options.only}*")
+    ]
     if options.list:
         print(*mutants, sep="\n")
         return 0

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Write sel4bench console logs as a board's repeated boots give them, to time `cyclometer ingest` on.
+"""Write sel4bench console logs as a board's repeated boots give them, to time `cyclometer ingest`
+on.
 
 Usage: sel4bench_logs.py FOLDER [COUNT] [SIZE_BYTES]     (300 logs of 200000 bytes by default)
 
-Each log is a boot: noise, the JSON of the whole suite with raw results, and as many iterations as fill the size.
-The same seed gives the same logs.
+Each log is a boot: noise, the JSON of the whole suite with raw results, and as many iterations as
+fill the size. The same seed gives the same logs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from pathlib import Path
 from typing import Any
 
 PRIORITIES = (1, 65, 129, 193)
-EVENTS = ("L1 i-cache misses", "L1 d-cache misses", "Instructions", "Branch mispredictions", "Cycle counter")
+EVENTS = (
+    "L1 i-cache misses",
+    "L1 d-cache misses",
+    "Instructions",
+    "Branch mispredictions",
+    "Cycle counter",
+)
 IPC = (  # function, same vspace, words, mean, client priority
     ("seL4_Call", True, 0, 346, 254),
     ("seL4_ReplyRecv", True, 0, 366, 254),
@@ -42,7 +49,8 @@ NAMED = (  # benchmark, mean, samples
     ("Consumer to producer", 2129, 50),
 )
 NOISE = (
-    "U-Boot 2018.09\r\nPlatform Name       : SiFive Freedom U540\r\n\x1b[37mse\x1b[32mL4\x1b[37m Benchmark\x1b[0m\r\n"
+    "U-Boot 2018.09\r\nPlatform Name       : SiFive Freedom "
+    "U540\r\n\x1b[37mse\x1b[32mL4\x1b[37m Benchmark\x1b[0m\r\n"
 )
 
 
@@ -69,14 +77,23 @@ def result(source: random.Random, mean: float, n: int, **about: Any) -> dict[str
 def suite(source: random.Random, iteration: int) -> list[dict[str, Any]]:
     """One iteration of the suite."""
     ipc = [
-        result(source, mean, 16, **{"Function": name, "Direction": "client->server", "Client Prio": client}
-               | {"Server Prio": 254, "Same vspace?": same, "IPC length": words})
+        result(
+            source,
+            mean,
+            16,
+            **{"Function": name, "Direction": "client->server", "Client Prio": client}
+            | {"Server Prio": 254, "Same vspace?": same, "IPC length": words},
+        )
         for name, same, words, mean, client in IPC
-    ]  # fmt: skip
+    ]
     blocks: list[tuple[str, list[dict[str, Any]]]] = [("One way IPC microbenchmarks", ipc)]
-    blocks += [("Signal to thread of higher prio", [result(source, 1790, 100, Prio=p) for p in PRIORITIES])]
+    blocks += [
+        ("Signal to thread of higher prio", [result(source, 1790, 100, Prio=p) for p in PRIORITIES])
+    ]
     blocks += [(name, [result(source, mean, n)]) for name, mean, n in NAMED]
-    blocks += [("Average signal to low prio thread", [result(source, 551, 110, Event=e) for e in EVENTS])]
+    blocks += [
+        ("Average signal to low prio thread", [result(source, 551, 110, Event=e) for e in EVENTS])
+    ]
     blocks += [("Wait time", [result(source, 2000 + 90 * i, 50, Waiter=i) for i in range(25)])]
     return [{"Benchmark": name, "Results": rows, "Iteration": iteration} for name, rows in blocks]
 
@@ -88,7 +105,10 @@ def log(seed: int, size_bytes: int) -> str:
     text = ""
     while len(text) < size_bytes:
         benchmarks += suite(source, len(benchmarks) and benchmarks[-1]["Iteration"] + 1)
-        text = f"{NOISE}\r\nJSON OUTPUT\r\n{json.dumps(benchmarks)}END JSON OUTPUT\r\nAll is well in the universe.\r\n"
+        text = (
+            f"{NOISE}\r\nJSON OUTPUT\r\n{json.dumps(benchmarks)}END JSON OUTPUT\r\nAll is "
+            "well in the universe.\r\n"
+        )
     return text
 
 

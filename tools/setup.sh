@@ -67,6 +67,7 @@ if [ "$1" = setup-all ]; then
     command -v qemu-system-riscv64 >/dev/null || install_packages qemu-system-misc
     command -v qemu-system-x86_64 >/dev/null || install_packages qemu-system-x86
     command -v riscv64-unknown-elf-gcc >/dev/null || install_packages gcc-riscv64-unknown-elf
+    command -v riscv64-linux-gnu-gcc >/dev/null || install_packages gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
     command -v verilator >/dev/null || install_packages verilator
     command -v g++ >/dev/null || install_packages g++
     command -v chromium >/dev/null || command -v google-chrome >/dev/null || install_packages chromium fonts-dejavu-core
@@ -76,4 +77,9 @@ benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 if [ "$1" = setup-all ] && command -v go >/dev/null && [ ! -x .venv/bin/benchstat ]; then
     say "building benchstat"
     GOBIN=$PWD/.venv/bin go install "$benchstat" 2>/dev/null || say "benchstat could not be built; its tests are skipped"
+fi
+# The example port for FreeRTOS is booted with the real kernel, out of a crate; its test skips where Cargo is missing.
+if [ "$1" = setup-all ] && command -v cargo >/dev/null; then
+    cargo fetch --quiet --locked --manifest-path examples/ports/freertos/Cargo.toml 2>/dev/null ||
+        say "the sources of FreeRTOS could not be fetched; its test is skipped"
 fi

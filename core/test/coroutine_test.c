@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Coroutines: who runs when, told by a trace of letters.
-#include "../coroutine.h"
+// Coroutines: which runs when, as a trace of letters.
+#include <cyc/coroutine.h>
 
 #include "test.h"
 
@@ -29,7 +29,8 @@ static void start(void)
 static void spawn(int number, void (*body)(void *arg), const char *name)
 {
     void *arg = (void *)(uintptr_t)name;
-    CHECK_INT(cyc_coroutine_spawn(&set, &coroutines[number], stacks[number], STACK_BYTES, body, arg), 0);
+    CHECK_INT(
+        cyc_coroutine_spawn(&set, &coroutines[number], stacks[number], STACK_BYTES, body, arg), 0);
 }
 
 static void yield_twice(void *arg)
@@ -190,14 +191,19 @@ static void used_again(void)
 static void stack_sizes(void)
 {
     start();
-    CHECK_INT(cyc_coroutine_spawn(&set, &coroutines[0], stacks[0], CYC_STACK_BYTES_MIN, yield_twice, NULL), 0);
+    CHECK_INT(cyc_coroutine_spawn(&set, &coroutines[0], stacks[0], CYC_STACK_BYTES_MIN, yield_twice,
+                                  NULL),
+              0);
     start();
-    CHECK_INT(cyc_coroutine_spawn(&set, &coroutines[0], stacks[0], CYC_STACK_BYTES_MIN - 1, yield_twice, NULL), -1);
+    CHECK_INT(cyc_coroutine_spawn(&set, &coroutines[0], stacks[0], CYC_STACK_BYTES_MIN - 1,
+                                  yield_twice, NULL),
+              -1);
     cyc_coroutine_yield(&set);
     CHECK(set.running == &set.root);
 }
 
-// As many values alive over a switch as there are registers to lose, and a stack that starts anywhere.
+// As many values alive over a switch as there are registers to lose, and a stack that starts
+// anywhere.
 static int64_t mix(int64_t seed)
 {
     int64_t v[16];
@@ -229,7 +235,9 @@ static void registers_survive(void)
     start();
     for (int i = 0; i < COROUTINES; i++) {
         sums[i] = 0;
-        CHECK_INT(cyc_coroutine_spawn(&set, &coroutines[i], stacks[i] + i, STACK_BYTES - 16, mix_often, &sums[i]), 0);
+        CHECK_INT(cyc_coroutine_spawn(&set, &coroutines[i], stacks[i] + i, STACK_BYTES - 16,
+                                      mix_often, &sums[i]),
+                  0);
     }
     for (int i = 0; i < 1001; i++)
         cyc_coroutine_yield(&set);
@@ -254,7 +262,8 @@ static void switch_back_twice(void *arg)
 static void bare_switch(void)
 {
     text_clear(&trace);
-    other_place = cyc_coroutine_place(stacks[0] + 5, STACK_BYTES - 8, switch_back_twice, (void *)(uintptr_t)"1");
+    other_place = cyc_coroutine_place(stacks[0] + 5, STACK_BYTES - 8, switch_back_twice,
+                                      (void *)(uintptr_t)"1");
     cyc_coroutine_switch(&root_place, other_place);
     note('.');
     cyc_coroutine_switch(&root_place, other_place);

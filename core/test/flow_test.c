@@ -122,11 +122,12 @@ static void sizes_values_and_counters(void)
         int n = 4 + 3 * group;
         char wanted[256];
         snprintf(wanted, sizeof wanted,
-                 "\"method\":\"accumulated\",\"visit\":9,\"group\":%d,\"turns\":%d,\"values\":[%d,%d],\"at\":[", group,
-                 n, 10 * n + 1, 10 * n + 1);
+                 "\"method\":\"accumulated\",\"visit\":9,\"group\":%d,\"turns\":%d,\"values\":[%d,%"
+                 "d],\"at\":[",
+                 group, n, 10 * n + 1, 10 * n + 1);
         CHECK_INT(occurrences(out.bytes, wanted), 1);
-        snprintf(wanted, sizeof wanted, "\"counters\":{\"twice\":[%d,%d],\"thrice\":[%d,%d]}}", 2 * n, 2 * n, 3 * n,
-                 3 * n);
+        snprintf(wanted, sizeof wanted, "\"counters\":{\"twice\":[%d,%d],\"thrice\":[%d,%d]}}",
+                 2 * n, 2 * n, 3 * n, 3 * n);
         CHECK_INT(occurrences(out.bytes, wanted), 1);
     }
     CHECK_INT((int64_t)writer.values, 6);
@@ -138,7 +139,7 @@ static void time_since_origin(void)
     struct cyc_rig rig = fresh_rig();
     const struct cyc_flow flow = {.initial = 1, .delta = 0, .groups = 1, .tests = 3};
     CHECK_INT(cyc_flow_accumulated(&rig, &by_turns, &flow, 0), 0);
-    // 100 since the origin, 30 of settling; then 12 a test: two readings and a turn
+    // 100 since the origin, 30 of settling; then 12 per test: two readings and a turn
     CHECK_INT(occurrences(out.bytes, "\"at\":[130,142,154]"), 1);
 }
 
@@ -177,13 +178,16 @@ static void direct_method(void)
     struct cyc_rig rig = fresh_rig();
     CHECK_INT(cyc_flow_direct(&rig, &by_turns, 2, 4), 0);
     CHECK_TEXT(calls.bytes, "|cbeccbec|t3cbt1eccbt1ec|");
-    static const char overhead[] = "{\"kind\":\"overhead\",\"seq\":1,\"circle\":\"k\",\"method\":\"direct\","
-                                   "\"visit\":4,\"group\":0,\"turns\":1,\"values\":[1,1]";
-    static const char passes[] = "{\"kind\":\"pass\",\"seq\":2,\"circle\":\"k\",\"method\":\"direct\",\"visit\":4,"
-                                 "\"group\":0,\"turns\":1,\"values\":[11,11]";
+    static const char overhead[] =
+        "{\"kind\":\"overhead\",\"seq\":1,\"circle\":\"k\",\"method\":\"direct\","
+        "\"visit\":4,\"group\":0,\"turns\":1,\"values\":[1,1]";
+    static const char passes[] =
+        "{\"kind\":\"pass\",\"seq\":2,\"circle\":\"k\",\"method\":\"direct\",\"visit\":4,"
+        "\"group\":0,\"turns\":1,\"values\":[11,11]";
     CHECK_INT(occurrences(out.bytes, overhead), 1);
     CHECK_INT(occurrences(out.bytes, passes), 1);
-    CHECK_INT(occurrences(out.bytes, "\"flow\":{\"initial\":1,\"delta\":0,\"groups\":1,\"tests\":2}"), 1);
+    CHECK_INT(
+        occurrences(out.bytes, "\"flow\":{\"initial\":1,\"delta\":0,\"groups\":1,\"tests\":2}"), 1);
     CHECK_INT((int64_t)writer.values, 4);
 }
 
@@ -191,7 +195,8 @@ static void direct_method_of_a_pass(void)
 {
     struct cyc_rig rig = fresh_rig();
     CHECK_INT(cyc_flow_direct(&rig, &by_passes, 2, 0), 0);
-    CHECK_TEXT(calls.bytes, "|cbbeccbbec|pppcbpccbpc|"); // the empty pass reads the clock twice by itself
+    CHECK_TEXT(calls.bytes,
+               "|cbbeccbbec|pppcbpccbpc|"); // the empty pass reads the clock twice by itself
     CHECK_INT(occurrences(out.bytes, "\"values\":[1,1]"), 1);
     CHECK_INT(occurrences(out.bytes, "\"values\":[7,7]"), 1);
 }

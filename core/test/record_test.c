@@ -62,7 +62,8 @@ static void sequence_numbers(void)
         text_clear(&out);
         cyc_record_failed(&w, "a.b", "why");
     }
-    CHECK_TEXT(object_of(&out), "{\"kind\":\"failed\",\"seq\":2,\"circle\":\"a.b\",\"reason\":\"why\"}");
+    CHECK_TEXT(object_of(&out),
+               "{\"kind\":\"failed\",\"seq\":2,\"circle\":\"a.b\",\"reason\":\"why\"}");
     CHECK_INT((int64_t)w.records, 3);
 }
 
@@ -70,11 +71,14 @@ static void escaping(void)
 {
     struct cyc_writer w = writer_to(&out);
     cyc_record_open(&w, "x");
-    cyc_record_text(&w, "a\"b", "quote \" backslash \\ line\nfeed tab\t null-like \x01 last \x1f space  del \x7f");
+    cyc_record_text(
+        &w, "a\"b",
+        "quote \" backslash \\ line\nfeed tab\t null-like \x01 last \x1f space  del \x7f");
     cyc_record_text(&w, "empty", "");
     cyc_record_close(&w);
-    CHECK_TEXT(object_of(&out), "{\"kind\":\"x\",\"seq\":0,\"a\\\"b\":\"quote \\\" backslash \\\\ line\\u000afeed "
-                                "tab\\u0009 null-like \\u0001 last \\u001f space  del \x7f\",\"empty\":\"\"}");
+    CHECK_TEXT(object_of(&out),
+               "{\"kind\":\"x\",\"seq\":0,\"a\\\"b\":\"quote \\\" backslash \\\\ line\\u000afeed "
+               "tab\\u0009 null-like \\u0001 last \\u001f space  del \x7f\",\"empty\":\"\"}");
     CHECK_INT(occurrences(out.bytes, "\n"), 1);
 }
 
@@ -106,8 +110,9 @@ static void nesting(void)
     cyc_record_object_close(&w);
     cyc_record_int(&w, "c", 3);
     cyc_record_close(&w);
-    CHECK_TEXT(object_of(&out),
-               "{\"kind\":\"x\",\"seq\":0,\"empty\":{},\"outer\":{\"inner\":{\"a\":1},\"b\":2},\"c\":3}");
+    CHECK_TEXT(
+        object_of(&out),
+        "{\"kind\":\"x\",\"seq\":0,\"empty\":{},\"outer\":{\"inner\":{\"a\":1},\"b\":2},\"c\":3}");
 }
 
 static void lists(void)
@@ -123,8 +128,8 @@ static void lists(void)
     cyc_record_ints(&w, "no", &pairs[0].wanted, 0, sizeof *pairs);
     cyc_record_ints(&w, "strided", &pairs[0].wanted, 3, sizeof *pairs);
     cyc_record_close(&w);
-    CHECK_TEXT(object_of(&out),
-               "{\"kind\":\"x\",\"seq\":0,\"none\":[],\"two\":[\"a\",\"b\\\"\"],\"no\":[],\"strided\":[1,-2,3]}");
+    CHECK_TEXT(object_of(&out), "{\"kind\":\"x\",\"seq\":0,\"none\":[],\"two\":[\"a\",\"b\\\"\"],"
+                                "\"no\":[],\"strided\":[1,-2,3]}");
 }
 
 static void clock_in_hello(void)
@@ -136,9 +141,35 @@ static void clock_in_hello(void)
     clock.exact = 1;
     cyc_record_clock(&w, &clock);
     cyc_record_close(&w);
-    CHECK_TEXT(object_of(&out), "{\"kind\":\"hello\",\"seq\":0,"
-                                "\"clock\":{\"name\":\"tsc\",\"unit\":\"ticks\",\"hz\":2500000000,\"exact\":false},"
-                                "\"clock\":{\"name\":\"tsc\",\"unit\":\"ticks\",\"hz\":2500000000,\"exact\":true}}");
+    CHECK_TEXT(object_of(&out),
+               "{\"kind\":\"hello\",\"seq\":0,"
+               "\"clock\":{\"name\":\"tsc\",\"unit\":\"ticks\",\"hz\":2500000000,\"exact\":false},"
+               "\"clock\":{\"name\":\"tsc\",\"unit\":\"ticks\",\"hz\":2500000000,\"exact\":true}}");
+}
+
+static void hello_of_a_port(void)
+{
+    struct cyc_writer w = writer_to(&out);
+    const struct cyc_clock clock = {.name = "instret", .unit = "instructions", .exact = 1};
+    const struct cyc_hello hello = {
+        .target = "sel4-virt",
+        .kernel = "seL4 13.0",
+        .configuration = CYC_PARAMS({"mcs", "on"}, {"fpu", "off"}),
+    };
+    cyc_record_hello(&w, &clock, &hello, 3);
+    CHECK_TEXT(object_of(&out),
+               "{\"kind\":\"hello\",\"seq\":0,\"schema\":1,\"target\":\"sel4-virt\","
+               "\"kernel\":\"seL4 13.0\",\"configuration\":{\"mcs\":\"on\",\"fpu\":\"off\"},"
+               "\"clock\":{\"name\":\"instret\",\"unit\":\"instructions\",\"hz\":0,\"exact\":true},"
+               "\"build\":{},\"run\":3}");
+}
+
+static void skipped_circle(void)
+{
+    struct cyc_writer w = writer_to(&out);
+    cyc_record_skipped(&w, "a.b", "no such object");
+    CHECK_TEXT(object_of(&out), "{\"kind\":\"skipped\",\"seq\":0,\"circle\":\"a.b\","
+                                "\"reason\":\"no such object\"}");
 }
 
 static void whole_circle(void)
@@ -154,19 +185,23 @@ static void whole_circle(void)
         .expect = (const struct cyc_expect[]){{"entries", 4}, {"switches", 2}, {0}},
         .params = (const struct cyc_param[]){{"bytes", "1"}, {0}},
         .correction = "none",
+        .source = "linux/circles/channel.c:112",
     };
     const struct cyc_circle circle = {.contract = &contract};
     const struct cyc_flow flow = {.initial = 30, .delta = 1, .groups = 5, .tests = 7};
     cyc_record_circle(&w, &circle, "accumulated", &flow);
     CHECK_TEXT(object_of(&out),
-               "{\"kind\":\"circle\",\"seq\":0,\"contract\":{\"key\":\"pipe.round_trip\",\"title\":\"Pipe\","
+               "{\"kind\":\"circle\",\"seq\":0,\"contract\":{\"key\":\"pipe.round_trip\",\"title\":"
+               "\"Pipe\","
                "\"sequence\":[\"client: write\",\"server: read\"],"
                "\"interval\":{\"kind\":\"round_trip\",\"from\":\"before\",\"to\":\"after\"},"
-               "\"expect\":{\"entries\":4,\"switches\":2},\"params\":{\"bytes\":\"1\"},\"correction\":\"none\"},"
-               "\"method\":\"accumulated\",\"flow\":{\"initial\":30,\"delta\":1,\"groups\":5,\"tests\":7}}");
+               "\"expect\":{\"entries\":4,\"switches\":2},\"params\":{\"bytes\":\"1\"},"
+               "\"correction\":\"none\",\"source\":\"linux/circles/channel.c:112\"},"
+               "\"method\":\"accumulated\",\"flow\":{\"initial\":30,\"delta\":1,\"groups\":5,"
+               "\"tests\":7}}");
 }
 
-static void circle_without_parameters(void)
+static void circle_without_parameters_and_source(void)
 {
     struct cyc_writer w = writer_to(&out);
     const struct cyc_contract contract = {
@@ -183,7 +218,8 @@ static void circle_without_parameters(void)
     const struct cyc_flow flow = {0};
     cyc_record_circle(&w, &circle, "proof", &flow);
     CHECK_INT(occurrences(object_of(&out), "\"sequence\":[],"), 1);
-    CHECK_INT(occurrences(object_of(&out), "\"expect\":{},\"params\":{},\"correction\":\"none\"},"), 1);
+    CHECK_INT(occurrences(object_of(&out), "\"expect\":{},\"params\":{},\"correction\":\"none\"},"),
+              1);
 }
 
 static void end_counts(void)
@@ -205,8 +241,10 @@ const struct test record_tests[] = {
     {"objects nest", nesting},
     {"lists, empty and strided", lists},
     {"clock of a hello", clock_in_hello},
+    {"hello of a port", hello_of_a_port},
+    {"skipped circle", skipped_circle},
     {"whole circle record", whole_circle},
-    {"circle without parameters", circle_without_parameters},
+    {"circle without parameters and source", circle_without_parameters_and_source},
     {"end counts records and values", end_counts},
     {0},
 };

@@ -70,7 +70,8 @@ int occurrences(const char *text, const char *part)
 
 int main(void)
 {
-    const struct test *const files[] = {record_tests, flow_tests, coroutine_tests};
+    const struct test *const files[] = {record_tests, arguments_tests, flow_tests, suite_tests,
+                                        coroutine_tests};
     int passed = 0, failed = 0;
     alarm(TIME_LIMIT_S);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Plain tests of core: a test is a function that CHECKs; a failed CHECK is printed and the test goes on.
+// Plain tests of core: a test is a function that CHECKs; a failed CHECK is printed and the test
+// goes on.
 #ifndef CORE_TEST_H
 #define CORE_TEST_H
 
@@ -8,7 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../flow.h"
+#include <cyc/circle.h>
+#include <cyc/flow.h>
 
 struct test {
     const char *name;
@@ -16,7 +18,8 @@ struct test {
 };
 
 // Each ends with {0}.
-extern const struct test record_tests[], flow_tests[], coroutine_tests[];
+extern const struct test record_tests[], arguments_tests[], flow_tests[], suite_tests[],
+    coroutine_tests[];
 
 void check(int holds, const char *what, const char *file, int line);
 void check_text(const char *got, const char *wanted, const char *file, int line);

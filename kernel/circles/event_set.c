@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sets of events, by Zephyr's keys. A waiter empties the set before it waits (reset), so that every turn begins alike.
+// Sets of events, by Zephyr's keys. A waiter empties the set before it waits (reset), so that every
+// turn begins alike.
 #include "zephyr.h"
 
 #define EVENTS 3 // two of them, so that all is more than any
@@ -75,24 +76,24 @@ static int64_t wait_all_pass(void *arg)
     return time_to_peer(arg, await_all);
 }
 
-static void waiter(struct stage *stage)
+static void waiter(struct bench_shared *shared)
 {
-    stamp_after(stage, await_any);
+    stamp_after(shared, await_any);
 }
 
-static void waiter_for_all(struct stage *stage)
+static void waiter_for_all(struct bench_shared *shared)
 {
-    stamp_after(stage, await_all);
+    stamp_after(shared, await_all);
 }
 
-static void setter(struct stage *stage)
+static void setter(struct bench_shared *shared)
 {
-    stamp_before(stage, set);
+    stamp_before(shared, set);
 }
 
-static void poster(struct stage *stage)
+static void poster(struct bench_shared *shared)
 {
-    stamp_before(stage, post);
+    stamp_before(shared, post);
 }
 
 #define EMPTY_SET .objects = {{OBJECT_event_set, 0, 0}}
@@ -101,22 +102,26 @@ static void poster(struct stage *stage)
 const struct circle event_set_circles[] = {
     {IMMEDIATE("events.post.immediate", "Post events that nobody waits for", "events_post"),
      EMPTY_SET, .sides = ALL_ALONE, .turns = post_turns},
-    {IMMEDIATE("events.set.immediate", "Set events that nobody waits for", "events_set"),
-     EMPTY_SET, .sides = ALL_ALONE, .turns = set_turns},
+    {IMMEDIATE("events.set.immediate", "Set events that nobody waits for", "events_set"), EMPTY_SET,
+     .sides = ALL_ALONE, .turns = set_turns},
     {IMMEDIATE("events.wait.immediate", "Wait for any of two events that are there", "events_wait"),
      FULL_SET, .sides = ALL_ALONE, .turns = wait_turns},
-    {IMMEDIATE("events.wait_all.immediate", "Wait for all of two events that are there", "events_wait_all"),
+    {IMMEDIATE("events.wait_all.immediate", "Wait for all of two events that are there",
+               "events_wait_all"),
      FULL_SET, .sides = ALL_ALONE, .turns = wait_all_turns},
-    {BLOCK("events.wait.blocking", "Wait for any event where there is none: until a less urgent thread runs",
-           "events_wait", "events_set", "subtracted"),
+    {BLOCK("events.wait.blocking",
+           "Wait for any event where there is none: until a less urgent thread runs", "events_wait",
+           "events_set", "subtracted"),
      EMPTY_SET, .sides = ALL_PAIRS, .pass = wait_pass, .peer = setter},
-    {WAKE("events.set.wake+ctx", "Set events that a more urgent thread waits for: until it runs", "events_set",
-          "events_wait", "subtracted"),
+    {WAKE("events.set.wake+ctx", "Set events that a more urgent thread waits for: until it runs",
+          "events_set", "events_wait", "subtracted"),
      EMPTY_SET, .sides = ALL_PAIRS, .pass = set_pass, .peer = waiter},
-    {BLOCK("events.wait_all.blocking", "Wait for all events where there is none: until a less urgent thread runs",
+    {BLOCK("events.wait_all.blocking",
+           "Wait for all events where there is none: until a less urgent thread runs",
            "events_wait_all", "events_post", "left in"),
      EMPTY_SET, .sides = ALL_PAIRS, .pass = wait_all_pass, .peer = poster},
-    {WAKE("events.post.wake+ctx", "Post the events that a more urgent thread waits for: until it runs", "events_post",
+    {WAKE("events.post.wake+ctx",
+          "Post the events that a more urgent thread waits for: until it runs", "events_post",
           "events_wait_all", "left in"),
      EMPTY_SET, .sides = ALL_PAIRS, .pass = post_pass, .peer = waiter_for_all},
     END_OF_FAMILY,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Every family of circles, in the order in which they run.
-#include "../circle.h"
+#include "bench/kernel_circle.h"
 
 extern const struct circle floor_circles[];
 extern const struct circle hardware_circles[];

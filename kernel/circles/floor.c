@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The floor: what the rig, the clock and an entry into the kernel cost at least.
-#include "../../core/flow.h"
-#include "../circle.h"
+#include <cyc/flow.h>
+
+#include "bench/kernel_circle.h"
 
 static void clock_turns(void *arg, uint64_t turns)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The hardware's floor, seed 003: what no kernel can be cheaper than. A bounce is from S mode to U mode and back.
-#include "../circle.h"
+// The hardware's floor, seed 003: what no kernel can be cheaper than. A bounce is from S mode to U
+// mode and back.
+#include "bench/kernel_circle.h"
 
 #ifndef USER_PROGRAM
-#include "../memory.h"
-#include "../riscv.h"
-#include "../space.h"
-#include "../timeout.h"
+#include "page_alloc.h"
+#include "riscv.h"
+#include "space.h"
+#include "timeout.h"
 
 static void timer_turns(void *arg, uint64_t turns)
 {
@@ -23,11 +24,12 @@ static void timer_turns(void *arg, uint64_t turns)
 static struct space *space;
 
 // A program of one instruction.
-static void make_program(struct stage *stage)
+static void make_program(struct bench_shared *shared)
 {
-    uint32_t *code = page_take();
-    space = space_create(stage);
-    if (code == NULL || space == NULL || space_map(space, BOUNCE_PAGE, code, PTE_READ | PTE_EXECUTE | PTE_OWNED) != 0)
+    uint32_t *code = page_alloc();
+    space = space_create(shared);
+    if (code == NULL || space == NULL ||
+        space_map(space, BOUNCE_PAGE, code, PTE_READ | PTE_EXECUTE | PTE_OWNED) != 0)
         panic("no memory for the program to bounce to");
     code[0] = ECALL_INSTRUCTION;
     __asm__ volatile("fence.i" ::: "memory"); // instructions are fetched past the store buffer
@@ -35,18 +37,18 @@ static void make_program(struct stage *stage)
     fence_page(BOUNCE_PAGE); // a hart may remember that the page was missing
 }
 
-static void drop_program(struct stage *stage)
+static void drop_program(struct bench_shared *shared)
 {
-    (void)stage;
+    (void)shared;
     space_destroy(space);
 }
 
-#define CROSSING(name)                                                                                                 \
-    void crossing_##name(uint64_t turns, uint64_t user_page, uint64_t satp);                                           \
-    static void name##_turns(void *arg, uint64_t turns)                                                                \
-    {                                                                                                                  \
-        (void)arg;                                                                                                     \
-        crossing_##name(turns, BOUNCE_PAGE, space_loaded->satp);                                                       \
+#define CROSSING(name)                                                       \
+    void crossing_##name(uint64_t turns, uint64_t user_page, uint64_t satp); \
+    static void name##_turns(void *arg, uint64_t turns)                      \
+    {                                                                        \
+        (void)arg;                                                           \
+        crossing_##name(turns, BOUNCE_PAGE, space_loaded->satp);             \
     }
 CROSSING(one)
 CROSSING(two)
@@ -57,28 +59,33 @@ CROSSING(two_satp_2_flush)
 #endif
 #endif
 
-#define BOUNCES(ending, what, function)                                                                                \
-    {                                                                                                                  \
-        .contract = {.key = "hardware.crossing." ending,                                                               \
-                     .title = what,                                                                                    \
-                     .sequence = SEQUENCE(NULL),                                                                       \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before sret",                                                                    \
-                     .to = "client: after the trap by ecall",                                                          \
-                     .correction = "none"},                                                                            \
-        .sides = KERNEL_ALONE, .naming = BY_NOTHING, .turns = IN_KERNEL(function), .client_priority = 10,              \
-        .setup = IN_KERNEL(make_program), .teardown = IN_KERNEL(drop_program)                                          \
-    }
+#define BOUNCES(ending, what, function)                    \
+    {.contract = {.key = "hardware.crossing." ending,      \
+                  .title = what,                           \
+                  .sequence = SEQUENCE(NULL),              \
+                  .interval = "round_trip",                \
+                  .from = "client: before sret",           \
+                  .to = "client: after the trap by ecall", \
+                  .correction = "none"},                   \
+     .sides = KERNEL_ALONE,                                \
+     .naming = BY_NOTHING,                                 \
+     .turns = IN_KERNEL(function),                         \
+     .client_priority = 10,                                \
+     .setup = IN_KERNEL(make_program),                     \
+     .teardown = IN_KERNEL(drop_program)}
 
 const struct circle hardware_circles[] = {
 #if CONFIG_USERSPACE
     BOUNCES("one", "Protection-level crossing: one bounce", one_turns),
     BOUNCES("two", "Two protection-level bounces", two_turns),
     BOUNCES("two.satp_1", "Two bounces, the page-table register written once", two_satp_1_turns),
-    BOUNCES("two.satp_1.flush", "Two bounces, the page-table register written and the TLB flushed once",
+    BOUNCES("two.satp_1.flush",
+            "Two bounces, the page-table register written and the TLB flushed once",
             two_satp_1_flush_turns),
-    BOUNCES("two.satp_2", "Two bounces, the page-table register written on both ways", two_satp_2_turns),
-    BOUNCES("two.satp_2.flush", "Two bounces, the page-table register written and the TLB flushed on both ways",
+    BOUNCES("two.satp_2", "Two bounces, the page-table register written on both ways",
+            two_satp_2_turns),
+    BOUNCES("two.satp_2.flush",
+            "Two bounces, the page-table register written and the TLB flushed on both ways",
             two_satp_2_flush_turns),
 #endif
     {.contract = {.key = "timer.read",

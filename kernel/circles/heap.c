@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The heap: by Zephyr's keys for kernel threads, and as a program's library, where it takes no call.
-#include "../heap.h"
+// The heap: by Zephyr's keys for kernel threads, and as a program's library, where it takes no
+// call.
+#include "heap.h"
 #include "zephyr.h"
 
 #define BLOCK_BYTES 10 // as latency_measure asks for
@@ -11,11 +12,11 @@
 #define ALLOCATE heap_take
 #define FREE heap_give
 
-static struct heap *circle_heap(const struct stage *stage)
+static struct heap *circle_heap(const struct bench_shared *shared)
 {
     static struct heap heap;
     static uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
-    (void)stage;
+    (void)shared;
     if (heap.pages == NULL)
         heap_add(&heap, page);
     return &heap;
@@ -24,9 +25,9 @@ static struct heap *circle_heap(const struct stage *stage)
 #define ALLOCATE heap_malloc
 #define FREE heap_free
 
-static struct heap *circle_heap(const struct stage *stage)
+static struct heap *circle_heap(const struct bench_shared *shared)
 {
-    return stage_object(stage, 0);
+    return bench_object(shared, 0);
 }
 #endif
 
@@ -49,21 +50,22 @@ static int64_t free_part(void *arg)
     return (int64_t)(machine_clock.end() - begin);
 }
 
-#define IN_THE_KERNEL                                                                                                  \
+#define IN_THE_KERNEL \
     .objects = {{OBJECT_heap, HEAP_BYTES, 0}}, .sides = KERNEL_ALONE, .naming = BY_NOTHING
 #define IN_A_PROGRAM .sides = USER_ALONE, .naming = BY_MODE
 #define MALLOC_AND_FREE SEQUENCE("client: heap_malloc", "client: heap_free")
 
 const struct circle heap_circles[] = {
-    {PART_OF_TURN("heap.malloc.immediate", "Allocate 10 bytes", MALLOC_AND_FREE, "heap_malloc", "left in"),
+    {PART_OF_TURN("heap.malloc.immediate", "Allocate 10 bytes", MALLOC_AND_FREE, "heap_malloc",
+                  "left in"),
      IN_THE_KERNEL, .pass = malloc_part},
     {PART_OF_TURN("heap.free.immediate", "Free a block", MALLOC_AND_FREE, "heap_free", "left in"),
      IN_THE_KERNEL, .pass = free_part},
-    {PART_OF_TURN("heap.malloc.immediate", "Allocate 10 bytes of a program's own", SEQUENCE(NULL), "heap_take",
-                  "no such row"),
+    {PART_OF_TURN("heap.malloc.immediate", "Allocate 10 bytes of a program's own", SEQUENCE(NULL),
+                  "heap_take", "no such row"),
      IN_A_PROGRAM, .pass = malloc_part},
-    {PART_OF_TURN("heap.free.immediate", "Free a block of a program's own", SEQUENCE(NULL), "heap_give",
-                  "no such row"),
+    {PART_OF_TURN("heap.free.immediate", "Free a block of a program's own", SEQUENCE(NULL),
+                  "heap_give", "no such row"),
      IN_A_PROGRAM, .pass = free_part},
     END_OF_FAMILY,
 };

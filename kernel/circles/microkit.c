@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Microkit's four sequences, seed 000: a protected procedure call; a notification answered by a notification; and the
-// same awaited by a coroutine, bare and by the coroutine library. Two protection domains, the server the more urgent.
-#include "../circle.h"
+// Microkit's four sequences, seed 000: a protected procedure call; a notification answered by a
+// notification; and the same awaited by a coroutine, bare and by the coroutine library. Two
+// protection domains, the server the more urgent.
+#include "bench/kernel_circle.h"
 
 // Handles, and so channels, the same in both domains.
 #define CLIENT_INPUT 0
@@ -11,8 +12,9 @@
 #define SERVER_CHANNEL 3
 
 #ifdef USER_PROGRAM
-#include "../../core/coroutine.h"
-#include "../user/domain.h"
+#include <cyc/coroutine.h>
+
+#include "user/domain.h"
 
 #define STACK_BYTES 2048
 
@@ -29,10 +31,11 @@ static void notify_client(unsigned channel)
     domain_notify(CLIENT_CHANNEL);
 }
 
-static void serve(struct stage *stage)
+static void serve(struct bench_shared *shared)
 {
-    struct domain server = {
-        .input = stage_object(stage, SERVER_INPUT), .notified = notify_client, .protected = answer};
+    struct domain server = {.input = bench_object(shared, SERVER_INPUT),
+                            .notified = notify_client,
+                            .protected = answer};
     domain_run(&server);
 }
 
@@ -43,9 +46,9 @@ static void be_notified(unsigned channel)
 
 static struct domain client = {.notified = be_notified};
 
-static void open(struct stage *stage)
+static void open(struct bench_shared *shared)
 {
-    client.input = stage_object(stage, CLIENT_INPUT);
+    client.input = bench_object(shared, CLIENT_INPUT);
 }
 
 static void call_turns(void *arg, uint64_t turns)
@@ -65,8 +68,8 @@ static void notify_turns(void *arg, uint64_t turns)
     }
 }
 
-// The client's worker is a coroutine; its event loop, the root, is in the turns. A turn begins where the loop
-// resumes the worker, so that a test ends with both in their places.
+// The client's worker is a coroutine; its event loop, the root, is in the turns. A turn begins
+// where the loop resumes the worker, so that a test ends with both in their places.
 static _Alignas(16) uint8_t stack[STACK_BYTES];
 static void *root_place, *worker_place;
 
@@ -79,9 +82,9 @@ static void bare_worker(void *arg)
     }
 }
 
-static void open_bare(struct stage *stage)
+static void open_bare(struct bench_shared *shared)
 {
-    open(stage);
+    open(shared);
     worker_place = cyc_coroutine_place(stack, sizeof stack, bare_worker, NULL);
 }
 
@@ -107,9 +110,9 @@ static void library_worker(void *arg)
     }
 }
 
-static void open_library(struct stage *stage)
+static void open_library(struct bench_shared *shared)
 {
-    open(stage);
+    open(shared);
     cyc_coroutines_init(&set);
     cyc_coroutine_spawn(&set, &worker, stack, sizeof stack, library_worker, NULL);
     cyc_coroutine_yield(&set); // to its wait
@@ -124,33 +127,38 @@ static void library_turns(void *arg, uint64_t turns)
     }
 }
 #else
-static void bind(struct stage *stage)
+static void bind(struct bench_shared *shared)
 {
-    notification_bind(stage_object(stage, CLIENT_CHANNEL), stage_object(stage, CLIENT_INPUT));
-    notification_bind(stage_object(stage, SERVER_CHANNEL), stage_object(stage, SERVER_INPUT));
+    notification_bind(bench_object(shared, CLIENT_CHANNEL), bench_object(shared, CLIENT_INPUT));
+    notification_bind(bench_object(shared, SERVER_CHANNEL), bench_object(shared, SERVER_INPUT));
 }
 #endif
 
-#define DOMAINS                                                                                                        \
-    .sides = U_TO_U, .spaces = CROSS_SPACE, .naming = BY_NOTHING, .client_priority = 253, .peer_priority = 254,        \
-    .objects = {{OBJECT_endpoint, 0, 0}, {OBJECT_notification, 0, 0}, {OBJECT_endpoint, 0, 0},                         \
-                {OBJECT_notification, 0, 0}},                                                                          \
+#define DOMAINS                                                                           \
+    .sides = U_TO_U, .spaces = CROSS_SPACE, .naming = BY_NOTHING, .client_priority = 253, \
+    .peer_priority = 254,                                                                 \
+    .objects = {{OBJECT_endpoint, 0, 0},                                                  \
+                {OBJECT_notification, 0, 0},                                              \
+                {OBJECT_endpoint, 0, 0},                                                  \
+                {OBJECT_notification, 0, 0}},                                             \
     .setup = IN_KERNEL(bind), .peer = IN_USER(serve)
-#define NOTIFY(ending, what, start, prepare_, turns_)                                                                  \
-    {                                                                                                                  \
-        .contract = {.key = "microkit." ending,                                                                        \
-                     .title = what,                                                                                    \
-                     .sequence = SEQUENCE("client: notification_signal", "kernel: switch to peer",                     \
-                                          "peer: notification_signal", "peer: endpoint_receive",                       \
-                                          "kernel: switch to client", "client: endpoint_receive"),                     \
-                     .interval = "round_trip",                                                                         \
-                     .from = start,                                                                                    \
-                     .to = "client: in its event loop, notified",                                                      \
-                     .expect = EXPECT({"wakeups", 1}),                                                                 \
-                     .correction = "none"},                                                                            \
-        DOMAINS, .prepare = IN_USER(prepare_), .turns = IN_USER(turns_), .client_calls = 2, .peer_calls = 2,           \
-        .switches = 2                                                                                                  \
-    }
+#define NOTIFY(ending, what, start, prepare_, turns_)                                           \
+    {.contract = {.key = "microkit." ending,                                                    \
+                  .title = what,                                                                \
+                  .sequence = SEQUENCE("client: notification_signal", "kernel: switch to peer", \
+                                       "peer: notification_signal", "peer: endpoint_receive",   \
+                                       "kernel: switch to client", "client: endpoint_receive"), \
+                  .interval = "round_trip",                                                     \
+                  .from = start,                                                                \
+                  .to = "client: in its event loop, notified",                                  \
+                  .expect = EXPECT({"wakeups", 1}),                                             \
+                  .correction = "none"},                                                        \
+     DOMAINS,                                                                                   \
+     .prepare = IN_USER(prepare_),                                                              \
+     .turns = IN_USER(turns_),                                                                  \
+     .client_calls = 2,                                                                         \
+     .peer_calls = 2,                                                                           \
+     .switches = 2}
 
 const struct circle microkit_circles[] = {
     {.contract = {.key = "microkit.ppcall",
@@ -168,11 +176,13 @@ const struct circle microkit_circles[] = {
      .client_calls = 1,
      .peer_calls = 1,
      .switches = 2},
-    NOTIFY("notify", "Notification and notification back, both to event loops", "client: before notify", open,
-           notify_turns),
-    NOTIFY("notify_bare_coroutine_wait", "Notification round trip, awaited by a bare coroutine switch",
+    NOTIFY("notify", "Notification and notification back, both to event loops",
+           "client: before notify", open, notify_turns),
+    NOTIFY("notify_bare_coroutine_wait",
+           "Notification round trip, awaited by a bare coroutine switch",
            "client: before the switch to the worker", open_bare, bare_turns),
-    NOTIFY("notify_coroutine_wait", "Notification round trip, awaited on a semaphore of the coroutine library",
+    NOTIFY("notify_coroutine_wait",
+           "Notification round trip, awaited on a semaphore of the coroutine library",
            "client: before the signal to the worker", open_library, library_turns),
     END_OF_FAMILY,
 };

@@ -35,14 +35,15 @@ static int64_t unlock_part(void *arg)
     return time_part(arg, lock_twice, unlock, unlock);
 }
 
-#define LOCKS                                                                                                          \
-    SEQUENCE("client: mutex_lock", "client: mutex_lock", "client: mutex_unlock", "client: mutex_unlock")
-#define ONE_MUTEX                                                                                                      \
+#define LOCKS                                                                    \
+    SEQUENCE("client: mutex_lock", "client: mutex_lock", "client: mutex_unlock", \
+             "client: mutex_unlock")
+#define ONE_MUTEX \
     .objects = {{OBJECT_mutex, 0, 0}}, .sides = ALL_ALONE, .naming = BY_MODE, .client_calls = 4
 
 const struct circle mutex_circles[] = {
-    {PART_OF_TURN("mutex.lock.immediate.recursive", "Lock a mutex once more", LOCKS, "the second mutex_lock",
-                  "amortised"),
+    {PART_OF_TURN("mutex.lock.immediate.recursive", "Lock a mutex once more", LOCKS,
+                  "the second mutex_lock", "amortised"),
      ONE_MUTEX, .pass = lock_part},
     {PART_OF_TURN("mutex.unlock.immediate.recursive", "Unlock a mutex that stays locked", LOCKS,
                   "the first mutex_unlock", "amortised"),
@@ -68,31 +69,34 @@ static int64_t signal_pass(void *arg)
 // The client keeps the mutex from its first turn on: who waits gives it up and has it again.
 static int64_t wait_pass(void *arg)
 {
-    struct stage *stage = arg;
-    if (!stage->scratch[0])
-        stage->scratch[0] = mutex_lock(stage_object(stage, 1), FOREVER) == 0;
+    struct bench_shared *shared = arg;
+    if (!shared->scratch[0])
+        shared->scratch[0] = mutex_lock(bench_object(shared, 1), FOREVER) == 0;
     return time_to_peer(arg, wait);
 }
 
-static void waiter(struct stage *stage)
+static void waiter(struct bench_shared *shared)
 {
-    mutex_lock(stage_object(stage, 1), FOREVER);
-    stamp_after(stage, wait);
+    mutex_lock(bench_object(shared, 1), FOREVER);
+    stamp_after(shared, wait);
 }
 
-static void signaller(struct stage *stage)
+static void signaller(struct bench_shared *shared)
 {
-    stamp_before(stage, signal);
+    stamp_before(shared, signal);
 }
 
-#define CONDVAR_AND_MUTEX .objects = {{OBJECT_condvar, 0, 0}, {OBJECT_mutex, 0, 0}}, .sides = ALL_PAIRS
+#define CONDVAR_AND_MUTEX \
+    .objects = {{OBJECT_condvar, 0, 0}, {OBJECT_mutex, 0, 0}}, .sides = ALL_PAIRS
 
 const struct circle condvar_circles[] = {
-    {BLOCK("condvar.wait.blocking", "Give up a mutex and wait for a signal: until a less urgent thread runs",
-           "condvar_wait", "condvar_signal", "left in"),
+    {BLOCK("condvar.wait.blocking",
+           "Give up a mutex and wait for a signal: until a less urgent thread runs", "condvar_wait",
+           "condvar_signal", "left in"),
      CONDVAR_AND_MUTEX, .pass = wait_pass, .peer = signaller},
-    {WAKE("condvar.signal.wake+ctx", "Signal a more urgent thread: until it runs and has its mutex again",
-          "condvar_signal", "condvar_wait", "left in"),
+    {WAKE("condvar.signal.wake+ctx",
+          "Signal a more urgent thread: until it runs and has its mutex again", "condvar_signal",
+          "condvar_wait", "left in"),
      CONDVAR_AND_MUTEX, .pass = signal_pass, .peer = waiter},
     END_OF_FAMILY,
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Brands and user-level scheduling: which outcome, counted how often, in which order.
-#include "../riscv.h"
-#include "../space.h"
-#include "../trap.h"
+#include "riscv.h"
+#include "space.h"
 #include "test.h"
+#include "trap.h"
 
 #if CONFIG_USERSPACE
 static struct brand *brand;
@@ -13,11 +13,11 @@ static int64_t before[COUNTERS_END], after[COUNTERS_END];
 static struct thread *make(enum program program, uint64_t priority, uint64_t mediated)
 {
     static struct object *objects[6];
-    objects[0] = test_object(OBJECT_scheduler, 0, 0);
+    objects[0] = test_object(OBJECT_user_scheduler, 0, 0);
     objects[1] = test_object(OBJECT_component, 0, 0);
     objects[2] = test_object(OBJECT_component, 0, 0);
     objects[3] = test_object(OBJECT_brand, mediated, 0);
-    objects[4] = test_object(OBJECT_scheduler, 1, 0);
+    objects[4] = test_object(OBJECT_user_scheduler, 1, 0);
     brand = (struct brand *)objects[3];
     struct thread *t = test_program_created(program, priority, objects);
     test_spare(t, SPARE);
@@ -37,7 +37,8 @@ static void run(enum program program, uint64_t mediated)
     CHECK_EQUAL(t->fault, 0);
 }
 
-#define CHECK_COUNT(name, expected) CHECK_EQUAL(after[COUNT_##name] - before[COUNT_##name], expected)
+#define CHECK_COUNT(name, expected) \
+    CHECK_EQUAL(after[COUNT_##name] - before[COUNT_##name], expected)
 
 static void pending_counts_and_does_not_queue(void)
 {
@@ -152,7 +153,8 @@ static void deepest_common_scheduler_decides(void)
     CHECK_EQUAL(test_shared()[1], 13);
 }
 
-// The software interrupt comes when the program runs, not now: it is raised where interrupts are closed.
+// The software interrupt comes when the program runs, not now: it is raised where interrupts are
+// closed.
 static void interrupt_program(uint64_t ticks)
 {
     uint64_t irq = interrupts_off();
@@ -250,7 +252,8 @@ static void interrupted_section_starts_again(void)
     for (int i = 0; i < 5; i++)
         interrupt_program(100);
     counters_read(after);
-    CHECK_COUNT(interrupts, 10); // the software's finds the section at its start, then the timer's inside
+    CHECK_COUNT(interrupts,
+                10); // the software's finds the section at its start, then the timer's inside
     CHECK_COUNT(atomic_rbk, 5);
     CHECK_EQUAL(test_shared()[1], 6);
     CHECK_EQUAL(test_shared()[2], 0);
@@ -272,25 +275,27 @@ static void lock_excludes_upcalls(void)
     CHECK_COUNT(atomic_unlock, after[COUNT_atomic_lock] - before[COUNT_atomic_lock]);
 }
 
-// Several hostile threads share a program and its objects. The dead rise again; who waits too long is ended.
+// Several hostile threads share a program and its objects. The dead rise again; who waits too long
+// is ended.
 static void fuzzers_do_no_harm(void)
 {
-    struct thread *cast[4] = {make(PROGRAM_fuzz_components, RUNNER_PRIORITY - 1, 0)};
+    struct thread *bench[4] = {make(PROGRAM_fuzz_components, RUNNER_PRIORITY - 1, 0)};
     for (unsigned i = 1; i < 4; i++)
-        cast[i] = test_spare(cast[0], SPARE - 1 + i); // in the place of those that make() gave
+        bench[i] = test_spare(bench[0], SPARE - 1 + i); // in the place of those that make() gave
     test_shared()[2] = RUNNER_PRIORITY - 1;
     software_interrupt_attach(brand_interrupt, brand);
     for (uint64_t round = 0; round < 3000; round++) {
         for (int i = 0; i < 4; i++) {
             if (round % 4 == 0)
-                thread_abort(cast[i]);
-            if (thread_create(cast[i], space_entry(), PROGRAM_fuzz_components, RUNNER_PRIORITY - 1) == 0)
-                thread_start(cast[i]);
+                thread_abort(bench[i]);
+            if (thread_create(bench[i], space_entry(), PROGRAM_fuzz_components,
+                              RUNNER_PRIORITY - 1) == 0)
+                thread_start(bench[i]);
         }
         interrupt_program(50);
     }
     for (int i = 0; i < 4; i++)
-        thread_abort(cast[i]);
+        thread_abort(bench[i]);
     CHECK(test_shared()[0] > 1000);  // lives
     CHECK(test_shared()[1] > 20000); // calls
     software_interrupt_attach(NULL, NULL);
@@ -309,7 +314,8 @@ static uint64_t missing_cyc(uint64_t turns)
     return test_shared()[1];
 }
 
-// What is missing is the way into the first accounted stretch and out of the last, however long they are.
+// What is missing is the way into the first accounted stretch and out of the last, however long
+// they are.
 static void charges_add_up_to_the_time_passed(void)
 {
     uint64_t of_few = missing_cyc(3);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Components: threads that migrate, and upcalls. Protection domains.
-#include "../riscv.h"
-#include "../space.h"
+#include "riscv.h"
+#include "space.h"
 #include "test.h"
 
 #if CONFIG_USERSPACE
@@ -32,7 +32,8 @@ static void arguments_and_result_pass(void)
     switches = counters[COUNT_space_switches];
     struct thread *t = run(PROGRAM_invoke_weigher);
     CHECK_EQUAL(test_shared()[1], 1234);
-    CHECK_EQUAL(counters[COUNT_space_switches] - switches, 3); // to the program, to the component, and back
+    CHECK_EQUAL(counters[COUNT_space_switches] - switches,
+                3); // to the program, to the component, and back
     CHECK_EQUAL(t->fault, 0);
 }
 
@@ -145,7 +146,8 @@ static void domain_serves_its_channels(void)
     objects[0] = &e->object;
     objects[1] = objects[2] = &n->object;
     notification_bind(n, e);
-    struct thread *server = test_program_created(PROGRAM_serve_channels, RUNNER_PRIORITY + 1, objects);
+    struct thread *server =
+        test_program_created(PROGRAM_serve_channels, RUNNER_PRIORITY + 1, objects);
     run(PROGRAM_use_channels);
     thread_start(server);
     CHECK_EQUAL(test_shared()[1], 1233);

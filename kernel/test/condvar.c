@@ -14,7 +14,7 @@ static void wait_then_note(void *letter)
 {
     mutex_lock(mutex, FOREVER);
     CHECK_EQUAL(condvar_wait(condvar, mutex, FOREVER), 0);
-    CHECK(mutex->owner == current);
+    CHECK(mutex->lock.owner == current);
     note(*(const char *)letter);
     mutex_unlock(mutex);
 }
@@ -46,7 +46,7 @@ static void signalled_waits_for_the_mutex(void)
     mutex_lock(mutex, FOREVER);
     condvar_signal(condvar);
     note('-');
-    CHECK(t->awaited == mutex);
+    CHECK(t->awaited == &mutex->lock);
     CHECK_EQUAL(current->level, t->level);
     mutex_unlock(mutex);
     CHECK(noted("-a"));
@@ -68,7 +68,7 @@ static void wait_briefly(void *argument)
     (void)argument;
     mutex_lock(mutex, FOREVER);
     CHECK_EQUAL(condvar_wait(condvar, mutex, 100), ERROR_TIMEOUT);
-    CHECK(mutex->owner == current);
+    CHECK(mutex->lock.owner == current);
     note('t');
     mutex_unlock(mutex);
 }
@@ -79,7 +79,7 @@ static void mutex_is_back_after_a_timeout(void)
     struct thread *t = test_thread(wait_briefly, NULL, RUNNER_PRIORITY + 1);
     mutex_lock(mutex, FOREVER);
     thread_sleep(1000);
-    CHECK(t->awaited == mutex);
+    CHECK(t->awaited == &mutex->lock);
     note('-');
     mutex_unlock(mutex);
     CHECK(noted("-t"));
@@ -126,7 +126,8 @@ static void lock_and_signal(void *argument)
     mutex_unlock(mutex);
 }
 
-// The waiter of the mutex, more urgent, runs as soon as the mutex is given up: its signal must not be lost.
+// The waiter of the mutex, more urgent, runs as soon as the mutex is given up: its signal must not
+// be lost.
 static void no_signal_is_lost_at_the_start_of_a_wait(void)
 {
     make();

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Builds and boots configurations side by side: each option must cost where theory says, and nowhere else."""
+"""Builds and boots configurations side by side: each option must cost where theory says, and
+nowhere else.
+"""
 
 import subprocess
 import sys
@@ -16,7 +18,9 @@ FLOW = "initial=4 delta=4 groups=2 tests=1 passes=2"
 
 @dataclass(frozen=True)
 class Row:
-    """One circle in one configuration: its contract, instructions a turn, corrected, and counter deltas a turn."""
+    """One circle in one configuration: its contract, instructions a turn, corrected, and counter
+    deltas a turn.
+    """
 
     contract: Record
     cost: float
@@ -25,7 +29,9 @@ class Row:
 
     @property
     def partial(self) -> bool:
-        """Whether the interval holds a part of the turn alone, so that what is counted may lie outside."""
+        """Whether the interval holds a part of the turn alone, so that what is counted may lie
+        outside.
+        """
         return bool(self.contract["interval"]["kind"] == "half")
 
 
@@ -34,13 +40,19 @@ def measure(options: str) -> dict[str, Row]:
     variables = options.split()
     make = ["make", "--no-print-directory", "-s", "-C", str(KERNEL), *variables]
     subprocess.run([*make, "all"], check=True)
-    name = subprocess.run([*make, "name"], check=True, capture_output=True, text=True).stdout.strip()
+    name = subprocess.run(
+        [*make, "name"], check=True, capture_output=True, text=True
+    ).stdout.strip()
     machine = next((v.removeprefix("board=") for v in variables if v.startswith("board=")), "virt")
     found = records(boot(machine, KERNEL / name / "kernel.elf", FLOW, 120))
     contracts = {r["contract"]["key"]: r["contract"] for r in found if r["kind"] == "circle"}
     overheads = {r["circle"]: r["values"][-1] for r in found if r["kind"] == "overhead"}
     rows: dict[str, Row] = {}
-    drained = {r["contract"]["key"] for r in found if r["kind"] == "circle" and "drain" in r["contract"]["params"]}
+    drained = {
+        r["contract"]["key"]
+        for r in found
+        if r["kind"] == "circle" and "drain" in r["contract"]["params"]
+    }
     groups = [r for r in found if r["kind"] in ("group", "pass")]
     for record in groups:
         key, turns, value = record["circle"], record["turns"], record["values"][-1]
@@ -57,7 +69,9 @@ def measure(options: str) -> dict[str, Row]:
 def expect_rows(
     title: str, before: dict[str, Row], after: dict[str, Row], law: Callable[[Row, Row], str | None]
 ) -> None:
-    """Hold every row of both configurations against the law, which names what is wrong, if anything."""
+    """Hold every row of both configurations against the law, which names what is wrong, if
+    anything.
+    """
     common = {key for key in before.keys() & after.keys() if not before[key].drained}
     changed = 0
     for key in sorted(common):
@@ -117,10 +131,24 @@ def check_spaces(rows: dict[str, Row]) -> None:
 
 # Each row costs more than the one before it.
 LADDERS = [
-    ["hardware.crossing.one", "hardware.crossing.two", "hardware.crossing.two.satp_1", "hardware.crossing.two.satp_2"],
-    ["hardware.crossing.two.satp_1", "hardware.crossing.two.satp_1.flush", "hardware.crossing.two.satp_2.flush"],
+    [
+        "hardware.crossing.one",
+        "hardware.crossing.two",
+        "hardware.crossing.two.satp_1",
+        "hardware.crossing.two.satp_2",
+    ],
+    [
+        "hardware.crossing.two.satp_1",
+        "hardware.crossing.two.satp_1.flush",
+        "hardware.crossing.two.satp_2.flush",
+    ],
     ["hardware.crossing.two", "floor.crossing.user", "component.invoke.same"],
-    ["brand.upcall.pend", "brand.upcall.delayed", "brand.upcall.immediate.same", "brand.upcall.mediated.run_now.same"],
+    [
+        "brand.upcall.pend",
+        "brand.upcall.delayed",
+        "brand.upcall.immediate.same",
+        "brand.upcall.mediated.run_now.same",
+    ],
     ["brand.upcall.delayed", "brand.upcall.mediated.declined.same"],
     ["component.upcall.same", "brand.upcall.immediate.same"],
     ["scheduler.switch.bare.same", "scheduler.switch.run_queue"],
@@ -128,7 +156,10 @@ LADDERS = [
     [f"microkit.notify{how}.cross" for how in ("", "_bare_coroutine_wait", "_coroutine_wait")],
 ]
 LADDERS_ACCOUNTED = [
-    ["scheduler.switch.bare.same", *(f"scheduler.switch.accounted.levels_{n}" for n in (1, 2, 3, 4))],
+    [
+        "scheduler.switch.bare.same",
+        *(f"scheduler.switch.accounted.levels_{n}" for n in (1, 2, 3, 4)),
+    ],
     ["scheduler.switch.run_queue", "scheduler.switch.run_queue.accounted"],
 ]
 
@@ -147,7 +178,8 @@ def main() -> int:
     base = measure("board=virt")
     check_spaces(base)
     check_ladders(base, LADDERS)
-    # A flush is one instruction; what it costs afterwards, in TLB misses, only a clock of cycles shows.
+    # A flush is one instruction; what it costs afterwards, in TLB misses, only a clock of cycles
+    # shows.
     expect_rows("asid=off", base, measure("board=virt asid=off"), changes_only("space_switches"))
     expect_rows("objcore=on", base, measure("board=virt objcore=on"), costs_only("switches"))
     expect_rows("canaries=on", base, measure("board=virt canaries=on"), canaries_cost_calls)
@@ -155,9 +187,16 @@ def main() -> int:
     expect_rows("accounting=on", base, accounted, costs_only("switches"))
     check_ladders(accounted, LADDERS_ACCOUNTED)
     unleashed = measure("board=sifive_u")
-    expect_rows("timer=mtime", unleashed, measure("board=sifive_u timer=mtime"), saves_only("time_reads"))
+    expect_rows(
+        "timer=mtime", unleashed, measure("board=sifive_u timer=mtime"), saves_only("time_reads")
+    )
     mcs = measure("board=sifive_u mcs=on")
-    expect_rows("mcs=on timer=mtime", mcs, measure("board=sifive_u mcs=on timer=mtime"), saves_only("time_reads"))
+    expect_rows(
+        "mcs=on timer=mtime",
+        mcs,
+        measure("board=sifive_u mcs=on timer=mtime"),
+        saves_only("time_reads"),
+    )
     for failure in failures:
         print(f"FAILED: {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -48,7 +48,8 @@ static struct party *new_party(struct endpoint *e, char letter)
 
 static void calls_are_answered(void)
 {
-    static const uint64_t priorities[] = {RUNNER_PRIORITY - 1, RUNNER_PRIORITY, RUNNER_PRIORITY + 1};
+    static const uint64_t priorities[] = {RUNNER_PRIORITY - 1, RUNNER_PRIORITY,
+                                          RUNNER_PRIORITY + 1};
     for (unsigned i = 0; i < 3; i++) {
         struct endpoint *e = test_object(OBJECT_endpoint, 0, 0);
         test_thread(serve, new_party(e, 's'), priorities[i]);
@@ -94,7 +95,8 @@ static void equal_senders_are_received_in_order(void)
     struct endpoint *e = test_object(OBJECT_endpoint, 0, 0);
     struct message m;
     for (int i = 0; i < 3; i++)
-        test_thread(i == 1 ? call_then_note : send_then_note, new_party(e, (char)('a' + i)), RUNNER_PRIORITY + 1);
+        test_thread(i == 1 ? call_then_note : send_then_note, new_party(e, (char)('a' + i)),
+                    RUNNER_PRIORITY + 1);
     for (int i = 0; i < 3; i++) {
         CHECK_EQUAL(endpoint_receive(e, &m), 1);
         CHECK_EQUAL(m.word[0], 'a' + i);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What must stop the machine with a word of explanation. Each takes a boot of its own: `only=<name>`.
-#include "../board.h"
+// What must stop the machine with a word of explanation. Each takes a boot of its own:
+// `only=<name>`.
+#include "memlayout.h"
 #include "test.h"
 
 static uint64_t descend(uint64_t depth)
@@ -23,7 +24,7 @@ static void write_to_code(void)
 
 static void write_to_constants(void)
 {
-    *(volatile char *)(uint64_t) "constant" = 'C';
+    *(volatile char *)(uint64_t)"constant" = 'C';
 }
 
 static void execute_data(void)
@@ -42,7 +43,7 @@ static void read_user_memory(void)
 {
     test_shared()[0] = 1;
     test_program(PROGRAM_count_calls, RUNNER_PRIORITY + 1, NULL); // leaves its space loaded
-    print("%u\n", *(volatile uint64_t *)USER_STAGE);
+    print("%u\n", *(volatile uint64_t *)USER_SHARED);
 }
 #endif
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "../memory.h"
-#include "../text.h"
+#include "page_alloc.h"
+#include "string.h"
 #include "test.h"
 
 #define BLOCKS_MAX 512
@@ -110,7 +110,8 @@ static void free_checked(struct heap *h, uint64_t slot)
     blocks[slot] = NULL;
 }
 
-// Blocks of all sizes come and go; each keeps what was written to it, and in the end all is one block again.
+// Blocks of all sizes come and go; each keeps what was written to it, and in the end all is one
+// block again.
 static void blocks_never_overlap(void)
 {
     struct heap *h = test_object(OBJECT_heap, PAGE_BYTES, 0);
@@ -130,18 +131,19 @@ static void blocks_never_overlap(void)
 
 static void pages_are_given_back(void)
 {
-    object_destroy(object_create(OBJECT_heap, PAGE_BYTES, 0)); // takes the pages of the objects themselves
+    object_destroy(
+        object_create(OBJECT_heap, PAGE_BYTES, 0)); // takes the pages of the objects themselves
     object_destroy(object_create(OBJECT_stack, 1, 0));
-    uint64_t before = pages_free();
+    uint64_t before = pages_available();
     for (int i = 0; i < 3; i++) {
         struct object *heap = object_create(OBJECT_heap, 5 * PAGE_BYTES, 0);
-        CHECK_EQUAL(pages_free(), before - 5);
+        CHECK_EQUAL(pages_available(), before - 5);
         object_destroy(heap);
         struct object *stack = object_create(OBJECT_stack, 10, 0);
-        CHECK_EQUAL(pages_free(), before - 1);
+        CHECK_EQUAL(pages_available(), before - 1);
         object_destroy(stack);
     }
-    CHECK_EQUAL(pages_free(), before);
+    CHECK_EQUAL(pages_available(), before);
 }
 
 const struct test heap_tests[] = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Mutexes: recursion, inheritance of priority, and owners that end.
-#include "../riscv.h"
-#include "../timeout.h"
+#include "riscv.h"
 #include "test.h"
+#include "timeout.h"
 
 #define LOW (RUNNER_PRIORITY - 10)
 #define MIDDLE (RUNNER_PRIORITY - 5)
@@ -208,7 +208,8 @@ static void lock_both_ways(void *argument)
     mutex_lock(second, FOREVER);
 }
 
-// Two threads wait for each other: they stay there, at the level of the more urgent, and the kernel goes on.
+// Two threads wait for each other: they stay there, at the level of the more urgent, and the kernel
+// goes on.
 static void deadlock_hurts_nobody_else(void)
 {
     make_mutexes();
@@ -242,7 +243,7 @@ static void unlock_for_a_suspended_thread(void)
     struct thread *t = test_thread(pass_on_to_suspended, &waiter, LOW);
     thread_join(t, FOREVER);
     CHECK(noted("amb"));
-    CHECK(first->owner == waiter);
+    CHECK(first->lock.owner == waiter);
 }
 
 struct sleeper {
@@ -257,8 +258,8 @@ static void sleep_then_note(void *argument)
     note(s->letter);
 }
 
-// One interrupt ends three waits, the first of them for a mutex of the interrupted thread: that its level falls must
-// not let the second run before the third is awake.
+// One interrupt ends three waits, the first of them for a mutex of the interrupted thread: that its
+// level falls must not let the second run before the third is awake.
 static void inheritance_ends_within_an_interrupt(void)
 {
     static struct sleeper less = {300, 'l'}, more = {400, 'm'};

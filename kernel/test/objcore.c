@@ -19,7 +19,8 @@ static void do_nothing(void *argument)
 
 static void objects_stand_in_the_list_of_their_type(void)
 {
-    struct object *one = object_create(OBJECT_queue, 0, 0), *two = object_create(OBJECT_queue, 0, 0);
+    struct object *one = object_create(OBJECT_queue, 0, 0),
+                  *two = object_create(OBJECT_queue, 0, 0);
     CHECK(object_next(OBJECT_queue, NULL) == one);
     CHECK(object_next(OBJECT_queue, one) == two);
     object_destroy(one);
@@ -51,7 +52,8 @@ static void windows_add_up_to_the_time_passed(void)
     struct usage mine = current->usage, other = t->usage;
     for (int i = 0; i < 10; i++)
         thread_yield();
-    uint64_t my_cyc = current->usage.total_cyc - mine.total_cyc, its_cyc = t->usage.total_cyc - other.total_cyc;
+    uint64_t my_cyc = current->usage.total_cyc - mine.total_cyc,
+             its_cyc = t->usage.total_cyc - other.total_cyc;
     CHECK_EQUAL(current->usage.windows - mine.windows, 10);
     CHECK_EQUAL(t->usage.windows - other.windows, 10);
     CHECK_EQUAL(my_cyc + its_cyc, current->usage.started_cyc - mine.started_cyc);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// User programs, kind and hostile: the program gets its answer, an error, or its end; the kernel goes on.
-#include "../board.h"
-#include "../riscv.h"
-#include "../space.h"
+// User programs, kind and hostile: the program gets its answer, an error, or its end; the kernel
+// goes on.
+#include "board.h"
+#include "memlayout.h"
+#include "riscv.h"
+#include "space.h"
 #include "test.h"
 
 #if CONFIG_USERSPACE
@@ -41,8 +43,9 @@ static void registers_tell_nothing_of_the_kernel(void)
 static void forbidden_reads_end_the_program(void)
 {
     static const uint64_t addresses[] = {
-        0,        0xfff,    USER_TOP - 8,           USER_TOP,  DEVICE_OFFSET + UART_BASE,
-        RAM_BASE, KERNEL_BASE, KERNEL_STACKS + 0x3ff8, 1ul << 38, 1ul << 63, ~7ul};
+        0,        0xfff,       USER_TOP - 8,           USER_TOP,  DEVICE_OFFSET + UART_BASE,
+        RAM_BASE, KERNEL_BASE, KERNEL_STACKS + 0x3ff8, 1ul << 38, 1ul << 63,
+        ~7ul};
     for (unsigned i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         CHECK_EQUAL(fate(PROGRAM_touch_address, addresses[i]), CAUSE_LOAD_PAGE_FAULT);
         CHECK_EQUAL(test_shared()[1], 0);
@@ -70,7 +73,7 @@ static void forbidden_writes_end_the_program(void)
 
 static void data_is_not_executed(void)
 {
-    CHECK_EQUAL(fate(PROGRAM_jump_to_address, USER_STAGE), CAUSE_FETCH_PAGE_FAULT);
+    CHECK_EQUAL(fate(PROGRAM_jump_to_address, USER_SHARED), CAUSE_FETCH_PAGE_FAULT);
     CHECK_EQUAL(fate(PROGRAM_jump_to_address, KERNEL_BASE), CAUSE_FETCH_PAGE_FAULT);
 }
 
@@ -93,12 +96,14 @@ static void bad_pointers_are_refused(void)
         CHECK_EQUAL(of_the_kernel[i], 0);
 }
 
-// Among them the index that, unchecked, would find a table entry which the program has forged in its own memory.
+// Among them the index that, unchecked, would find a table entry which the program has forged in
+// its own memory.
 static void bad_handles_are_refused(void)
 {
     struct semaphore *s = test_object(OBJECT_semaphore, 0, 1);
     struct thread *t = test_program_created(PROGRAM_bad_handles, RUNNER_PRIORITY + 1, NULL);
-    uint64_t forged = ((uint64_t)&test_shared()[2] - (uint64_t)t->space->handles) / sizeof(struct handle);
+    uint64_t forged =
+        ((uint64_t)&test_shared()[2] - (uint64_t)t->space->handles) / sizeof(struct handle);
     test_shared()[0] = forged;
     test_shared()[2] = (uint64_t)s;
     test_shared()[3] = (uint64_t)s; // wherever the entry's halves fall
@@ -140,9 +145,13 @@ static void fuzzer_does_no_harm(void)
 {
     struct queue *queue = test_object(OBJECT_queue, 0, 0);
     queue_set_heap(queue, test_object(OBJECT_heap, 4096, 0));
-    struct object *objects[] = {test_object(OBJECT_semaphore, 0, 1), test_object(OBJECT_mutex, 0, 0),
-                                test_object(OBJECT_condvar, 0, 0),   &queue->object,
-                                test_object(OBJECT_stack, 100, 0),   test_object(OBJECT_event_set, 0, 0), NULL};
+    struct object *objects[] = {test_object(OBJECT_semaphore, 0, 1),
+                                test_object(OBJECT_mutex, 0, 0),
+                                test_object(OBJECT_condvar, 0, 0),
+                                &queue->object,
+                                test_object(OBJECT_stack, 100, 0),
+                                test_object(OBJECT_event_set, 0, 0),
+                                NULL};
     test_shared()[0] = FUZZ_CALLS;
     struct thread *t = test_program(PROGRAM_fuzz, RUNNER_PRIORITY - 1, objects);
     CHECK_EQUAL(thread_join(t, 1000000000), 0);

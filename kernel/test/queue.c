@@ -94,7 +94,8 @@ static void get_then_note(void *queue)
 
 static void waiter_gets_the_value_itself(void)
 {
-    struct queue *q = test_object(OBJECT_queue, 0, 0); // without a heap: nothing is allocated for a waiter
+    struct queue *q =
+        test_object(OBJECT_queue, 0, 0); // without a heap: nothing is allocated for a waiter
     test_thread(get_then_note, q, RUNNER_PRIORITY + 1);
     CHECK_EQUAL(queue_append_alloc(q, 'a'), 0);
     test_thread(get_then_note, q, RUNNER_PRIORITY + 1);

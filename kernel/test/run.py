@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boots the images of one configuration and checks what they say.
 
-Functional tests (TAP from the test image); then the measured image: checksums, exact counts, equal runs, and the
-empty circle against the disassembly; with an eventlog image also every contract's sequence against what happened.
+Functional tests (TAP from the test image); then the measured image: checksums, exact counts, equal
+runs, and the empty circle against the disassembly; with an eventlog image also every contract's
+sequence against what happened.
 """
 
 import argparse
@@ -27,10 +28,22 @@ def expect(holds: bool, sentence: str) -> None:
 
 
 def boot(machine: str, image: Path, parameters: str, timeout_s: float) -> str:
-    """Return the console of one boot, read until the machine ends or says its last record or plan."""
+    """Return the console of one boot, read until the machine ends or says its last record or
+    plan.
+    """
     board = f"qemu-system-riscv64 -M {machine} -bios none -display none -serial stdio -net none"
-    command = [*board.split(), "-icount", "shift=0,sleep=off", "-kernel", str(image), "-append", parameters]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    command = [
+        *board.split(),
+        "-icount",
+        "shift=0,sleep=off",
+        "-kernel",
+        str(image),
+        "-append",
+        parameters,
+    ]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     lines = []
     assert process.stdout is not None
     watchdog = threading.Timer(timeout_s, process.kill)
@@ -40,7 +53,8 @@ def boot(machine: str, image: Path, parameters: str, timeout_s: float) -> str:
         if re.match(r'@cyc \{"kind":"end"|1\.\.\d+$|panic', lines[-1]):
             break
     watchdog.cancel()
-    process.kill()  # sifive_u cannot switch itself off; with sleep=off an idle guest is deaf to SIGTERM
+    # sifive_u cannot switch itself off; with sleep=off an idle guest is deaf to SIGTERM
+    process.kill()
     process.wait()
     return "".join(lines)
 
@@ -55,7 +69,9 @@ def records(console: str) -> list[Record]:
         body, _, checksum = line[5:].rpartition(" *")
         expect(f"{zlib.crc32(body.encode()):08x}" == checksum, f"checksum of: {line[:80]}")
         found.append(json.loads(body))
-    expect([r["seq"] for r in found] == list(range(len(found))), "records are not numbered in order")
+    expect(
+        [r["seq"] for r in found] == list(range(len(found))), "records are not numbered in order"
+    )
     expect(bool(found) and found[-1]["kind"] == "end", "no end record")
     return found
 
@@ -93,26 +109,39 @@ def check_fatal(machine: str, image: Path, configuration: dict[str, str]) -> Non
     tests = {name: words for name, words in FATAL.items() if not absent.get(name)}
     for name, words in tests.items():
         console = boot(machine, image, f"only={name}", 30)
-        expect(console.startswith(words), f"{name}: expected {words!r}, but the kernel said {console!r}")
+        expect(
+            console.startswith(words),
+            f"{name}: expected {words!r}, but the kernel said {console!r}",
+        )
     print(f"{len(tests)} broken invariants stop the machine")
 
 
 def check_zephyr(machine: str, image: Path, configuration: dict[str, str]) -> None:
-    """Check that the image lists every key of Zephyr's latency_measure that the configuration has, and no other one."""
+    """Check that the image lists every key of Zephyr's latency_measure that the configuration has,
+    and no other one.
+    """
     table = (DATA / "zephyr-keys.txt").read_text().splitlines()
     rows = [line.split() for line in table if not line.startswith(("#", "key"))]
     column = 4 if configuration["userspace"] == "on" else 1
     wanted = {row[0] for row in rows if row[column] != "-"}
-    listed = {r["contract"]["key"] for r in records(boot(machine, image, "list=1", 30)) if r["kind"] == "circle"}
+    listed = {
+        r["contract"]["key"]
+        for r in records(boot(machine, image, "list=1", 30))
+        if r["kind"] == "circle"
+    }
     expect(bool(wanted), "tests/data/zephyr-keys.txt has no rows")
     expect(wanted <= listed, f"Zephyr's keys that are missing: {sorted(wanted - listed)}")
     others = {row[0] for row in rows} - wanted
-    expect(not others & listed, f"keys that this configuration cannot have: {sorted(others & listed)}")
+    expect(
+        not others & listed, f"keys that this configuration cannot have: {sorted(others & listed)}"
+    )
     print(f"{len(wanted)} keys of Zephyr are here")
 
 
 def check_rows(keys: set[str], options: set[str]) -> None:
-    """Check that every row of the seeds, as tests/data maps it, has its key in an image with the option it needs."""
+    """Check that every row of the seeds, as tests/data maps it, has its key in an image with the
+    option it needs.
+    """
     tables = sorted(DATA.glob("seed-*-rows.tsv"))
     expect(bool(tables), "tests/data has no seed-*-rows.tsv")
     rows = [
@@ -128,16 +157,31 @@ def check_rows(keys: set[str], options: set[str]) -> None:
 
 
 def check_parameters(machine: str, image: Path, contracts: int) -> None:
-    """Check that a parameter which is not understood measures nothing, and that a list holds every contract."""
-    for bad in ("method=quick", "tests=ten", "tests=99999999999999999999", "nonsense", "only=" + "x" * 300):
+    """Check that a parameter which is not understood measures nothing, and that a list holds every
+    contract.
+    """
+    for bad in (
+        "method=quick",
+        "tests=ten",
+        "tests=99999999999999999999",
+        "nonsense",
+        "only=" + "x" * 300,
+    ):
         console = boot(machine, image, bad, 30)
         expect("is not understood" in console, f"{bad[:30]}: accepted")
-        expect([r["kind"] for r in records(console)] == ["hello", "end"], f"{bad[:30]}: measured all the same")
+        expect(
+            [r["kind"] for r in records(console)] == ["hello", "end"],
+            f"{bad[:30]}: measured all the same",
+        )
     listed = records(boot(machine, image, "list=1", 30))
-    expect(len(listed) == contracts + 2, f"the list has {len(listed) - 2} contracts, {contracts} were run")
+    expect(
+        len(listed) == contracts + 2,
+        f"the list has {len(listed) - 2} contracts, {contracts} were run",
+    )
     too_many = records(boot(machine, image, "tests=100000 only=clock.read.kernel", 30))
     expect(
-        [r["kind"] for r in too_many] == ["hello", "failed", "end"], "tests beyond the sample buffer are not refused"
+        [r["kind"] for r in too_many] == ["hello", "failed", "end"],
+        "tests beyond the sample buffer are not refused",
     )
     print("parameters are checked")
 
@@ -152,12 +196,21 @@ def check_counts(found: list[Record]) -> None:
         key, turns = record["circle"], record["turns"]
         for counter, per_turn in contracts[key]["expect"].items():
             seen = set(record["counters"][counter])
-            expect(seen == {per_turn * turns}, f"{key}: {counter} is {sorted(seen)}, expected {per_turn} x {turns}")
+            expect(
+                seen == {per_turn * turns},
+                f"{key}: {counter} is {sorted(seen)}, expected {per_turn} x {turns}",
+            )
         for counter, deltas in record["counters"].items():
             stated = counter in contracts[key]["expect"]
-            expect(stated or set(deltas) == {0}, f"{key}: {counter} changes and the contract does not say so: {deltas}")
+            expect(
+                stated or set(deltas) == {0},
+                f"{key}: {counter} changes and the contract does not say so: {deltas}",
+            )
         spread = set(record["values"])
-        expect(len(spread) == 1, f"{key}: an exact clock shows different values for the same turns: {sorted(spread)}")
+        expect(
+            len(spread) == 1,
+            f"{key}: an exact clock shows different values for the same turns: {sorted(spread)}",
+        )
     print(f"{len(contracts)} contracts counted exactly")
 
 
@@ -167,7 +220,10 @@ def check_sequences(found: list[Record]) -> None:
     logs = {r["circle"]: r["events"] for r in found if r["kind"] == "events"}
     for key, contract in contracts.items():
         expect(key in logs, f"{key}: no event log")
-        expect(logs.get(key) == contract["sequence"], f"{key}: sequence {contract['sequence']}, but {logs.get(key)}")
+        expect(
+            logs.get(key) == contract["sequence"],
+            f"{key}: sequence {contract['sequence']}, but {logs.get(key)}",
+        )
     print(f"{len(logs)} sequences compared with the event log")
 
 
@@ -175,7 +231,10 @@ def loop_length(listing: Path) -> int:
     """Return the instructions of one turn of the empty circle, read from the disassembly."""
     text = re.search(r"<cyc_empty_turns>:\n(.*?)\n\n", listing.read_text() + "\n\n", re.DOTALL)
     assert text is not None, f"no cyc_empty_turns in {listing}"
-    code = [(int(a, 16), rest) for a, rest in re.findall(r"^\s*([0-9a-f]+):\t[0-9a-f ]+\t(.*)$", text[1], re.MULTILINE)]
+    code = [
+        (int(a, 16), rest)
+        for a, rest in re.findall(r"^\s*([0-9a-f]+):\t[0-9a-f ]+\t(.*)$", text[1], re.MULTILINE)
+    ]
     places = {address: i for i, (address, _) in enumerate(code)}
     for i, (_, instruction) in enumerate(code):
         target = re.match(r"b\w+\s.*?([0-9a-f]{5,}) <", instruction)
@@ -197,8 +256,12 @@ def check_floor(found: list[Record], key: str, listing: Path) -> None:
 def main() -> int:
     """Check one configuration; exit 1 with a sentence for each failure."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--directory", type=Path, required=True, help="build directory of the configuration")
-    parser.add_argument("--eventlog", type=Path, help="build directory of the same with eventlog=on")
+    parser.add_argument(
+        "--directory", type=Path, required=True, help="build directory of the configuration"
+    )
+    parser.add_argument(
+        "--eventlog", type=Path, help="build directory of the same with eventlog=on"
+    )
     parser.add_argument("--machine", required=True)
     options = parser.parse_args()
     check_functional(options.machine, options.directory / "test.elf")

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Runs every test in turn and says on the console, in TAP's words, how each went; with only=<name> one fatal test.
-#include "../director.h"
-#include "../memory.h"
-#include "../monitor.h"
-#include "../space.h"
-#include "../text.h"
-#include "../trap.h"
+// Runs every test in turn and says on the console, in TAP's words, how each went; with only=<name>
+// one fatal test.
+#include "bench/runner.h"
+#include "monitor.h"
+#include "page_alloc.h"
+#include "space.h"
+#include "string.h"
 #include "test.h"
+#include "trap.h"
 
 #define KEPT_MAX 32
 
@@ -106,7 +107,8 @@ uint64_t *test_shared(void)
     return shared;
 }
 
-struct thread *test_program_created(enum program program, uint64_t priority, struct object *const *objects)
+struct thread *test_program_created(enum program program, uint64_t priority,
+                                    struct object *const *objects)
 {
     struct space *space = space_create(shared);
     if (space == NULL)
@@ -189,11 +191,11 @@ static void run_fatal(const char *name)
     monitor_exit(0);
 }
 
-void director_main(struct direction *direction)
+void runner_main(struct bench_args *args)
 {
     uint64_t number = 0, failed = 0;
-    const char *only = direction->parameters.only;
-    shared = page_take();
+    const char *only = args->parameters.only;
+    shared = page_alloc();
     thread_set_priority(current, RUNNER_PRIORITY);
     if (strcmp(only, "*") != 0)
         run_fatal(only);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Waiting for a time.
-#include "../timeout.h"
 #include "test.h"
+#include "timeout.h"
 
 static void sleep_then_note(void *argument)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What holds for every object that threads wait for, tried on each of them.
-#include "../console.h"
-#include "../timeout.h"
+#include "console.h"
 #include "test.h"
+#include "timeout.h"
 
 #define WAITERS 4
 
@@ -121,10 +121,14 @@ static void wait_then_note(void *argument)
 {
     const struct waiter *w = argument;
     int64_t result = w->kind->wait(w->object, w->timeout_ticks);
-    note(result == 0 ? w->letter : result == ERROR_TIMEOUT ? 't' : result == ERROR_BUSY ? '0' : '!');
+    note(result == 0               ? w->letter
+         : result == ERROR_TIMEOUT ? 't'
+         : result == ERROR_BUSY    ? '0'
+                                   : '!');
 }
 
-static struct thread *start_waiter(const struct kind *kind, void *object, int number, uint64_t priority)
+static struct thread *start_waiter(const struct kind *kind, void *object, int number,
+                                   uint64_t priority)
 {
     waiters[number] = (struct waiter){kind, object, FOREVER, (char)('a' + number)};
     return test_thread(wait_then_note, &waiters[number], priority);
@@ -231,10 +235,10 @@ static void with_every_kind(void (*test)(const struct kind *))
         test(&kinds[i]);
 }
 
-#define FOR_EVERY_KIND(name)                                                                                           \
-    static void every_##name(void)                                                                                     \
-    {                                                                                                                  \
-        with_every_kind(name);                                                                                         \
+#define FOR_EVERY_KIND(name)       \
+    static void every_##name(void) \
+    {                              \
+        with_every_kind(name);     \
     }
 FOR_EVERY_KIND(equals_in_order)
 FOR_EVERY_KIND(more_urgent_first)

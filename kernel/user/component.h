@@ -4,12 +4,13 @@
 #ifndef USER_COMPONENT_H
 #define USER_COMPONENT_H
 
-#include "calls.h"
+#include "syscall.h"
 
-// Goes into the component and returns with its result; an enum error where the kernel refuses. The component is not
-// trusted to keep any register: what the compiler needs it saves, gp and tp are kept here. The kernel restores sp and
-// the place.
-static inline int64_t component_invoke(struct component *component, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+// Goes into the component and returns with its result; an enum error where the kernel refuses. The
+// component is not trusted to keep any register: what the compiler needs it saves, gp and tp are
+// kept here. The kernel restores sp and the place.
+static inline int64_t component_invoke(struct component *component, uint64_t a, uint64_t b,
+                                       uint64_t c, uint64_t d)
 {
     ARGUMENT(0, component);
     ARGUMENT(1, a);
@@ -26,28 +27,28 @@ static inline int64_t component_invoke(struct component *component, uint64_t a, 
                      "addi sp, sp, 16"
                      : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a7)
                      :
-                     : "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "s0", "s1", "s2", "s3", "s4", "s5", "s6",
-                       "s7", "s8", "s9", "s10", "s11", "ra", "memory");
+                     : "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "s0", "s1", "s2", "s3",
+                       "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "ra", "memory");
     return (int64_t)a0;
 }
 
-// An entry point for component_open(): `handler` is a function of up to four uint64_t; what it returns goes to
-// whoever invoked it. Registers hold what the caller left in them, so gp is set here. Where there is nobody to return
-// to the thread ends.
-#define COMPONENT_ENTRY(name, handler)                                                                                 \
-    static __attribute__((naked, used)) void name(void)                                                                \
-    {                                                                                                                  \
-        __asm__ volatile(".option push\n\t"                                                                            \
-                         ".option norelax\n\t"                                                                         \
-                         "la gp, __global_pointer$\n\t"                                                                \
-                         ".option pop\n\t"                                                                             \
-                         "call %0\n\t"                                                                                 \
-                         "li a7, %1\n\t"                                                                               \
-                         "ecall\n\t"                                                                                   \
-                         "li a7, %2\n\t"                                                                               \
-                         "ecall"                                                                                       \
-                         :                                                                                             \
-                         : "i"(handler), "i"(CALL_component_return), "i"(CALL_thread_exit));                           \
+// An entry point for component_open(): `handler` is a function of up to four uint64_t; what it
+// returns goes to whoever invoked it. Registers hold what the caller left in them, so gp is set
+// here. Where there is nobody to return to the thread ends.
+#define COMPONENT_ENTRY(name, handler)                                                       \
+    static __attribute__((naked, used)) void name(void)                                      \
+    {                                                                                        \
+        __asm__ volatile(".option push\n\t"                                                  \
+                         ".option norelax\n\t"                                               \
+                         "la gp, __global_pointer$\n\t"                                      \
+                         ".option pop\n\t"                                                   \
+                         "call %0\n\t"                                                       \
+                         "li a7, %1\n\t"                                                     \
+                         "ecall\n\t"                                                         \
+                         "li a7, %2\n\t"                                                     \
+                         "ecall"                                                             \
+                         :                                                                   \
+                         : "i"(handler), "i"(CALL_component_return), "i"(CALL_thread_exit)); \
     }
 
 #endif

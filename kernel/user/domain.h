@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Protection domains, as Microkit's: a program is an event loop on one endpoint, to which its notification is bound.
-// Each channel is named by the handle that leads to the other side; the receiver learns that number from the handle's
-// badge.
+// Protection domains, as Microkit's: a program is an event loop on one endpoint, to which its
+// notification is bound. Each channel is named by the handle that leads to the other side; the
+// receiver learns that number from the handle's badge.
 #ifndef DOMAIN_H
 #define DOMAIN_H
 
-#include "calls.h"
+#include "syscall.h"
 
 struct domain {
     struct endpoint *input;
     void (*notified)(unsigned channel);
-    // Serves a call: `words` came in `message`; the answer replaces them, its words are returned. NULL: serves none.
+    // Serves a call: `words` came in `message`; the answer replaces them, its words are returned.
+    // NULL: serves none.
     uint64_t (*protected)(unsigned channel, uint64_t words, struct message *message);
     // Of the event loop itself; both start as zero.
     int replies; // a call was served: its answer goes out with the next receive

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fixed_priority.h"
 
-#include "board.h"
 #include "lock.h"
+#include "memlayout.h"
 
 // A run queue is a ring of slots; `first` is 0 where it is empty.
 static struct {
@@ -15,11 +15,11 @@ static struct {
     uint64_t used_cyc;
 } slots[SCHEDULED_MAX];
 
-static struct scheduler *handle;
+static struct user_scheduler *handle;
 static struct scheduler_page *page;
 static uint64_t newest; // the event from which the list goes on
 
-int64_t fixed_priority_start(struct scheduler *scheduler, uint64_t level)
+int64_t fixed_priority_start(struct user_scheduler *scheduler, uint64_t level)
 {
     handle = scheduler;
     page = (struct scheduler_page *)(USER_SCHEDULERS + level * PAGE_BYTES);
@@ -67,7 +67,8 @@ static uint64_t most_urgent(void)
 
 static uint64_t take(uint64_t *word)
 {
-    return __atomic_exchange_n(word, 0, __ATOMIC_RELAXED); // the kernel may write between a load and a store
+    return __atomic_exchange_n(word, 0,
+                               __ATOMIC_RELAXED); // the kernel may write between a load and a store
 }
 
 static void take_note(uint64_t slot)
@@ -80,8 +81,8 @@ static void take_note(uint64_t slot)
         enqueue(slot);
 }
 
-// The newest event stays in the list: the kernel will append to it. An event leaves the list before it is
-// read, so that whatever comes later brings it back.
+// The newest event stays in the list: the kernel will append to it. An event leaves the list before
+// it is read, so that whatever comes later brings it back.
 static void process_events(void)
 {
     for (;;) {
@@ -152,8 +153,8 @@ void fixed_priority_wake(uint64_t self, uint64_t slot)
     fixed_priority_unlock();
 }
 
-// Either the upcall thread at its end, or the notifier, which is in no queue. As long as nobody can run, it tries
-// again.
+// Either the upcall thread at its end, or the notifier, which is in no queue. As long as nobody can
+// run, it tries again.
 uint64_t fixed_priority_upcall(uint64_t type, uint64_t self)
 {
     for (;;) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The lock's operations, lock.h. All threads of a scheduler run on one hart and share one address space or page:
-// program order is all the order that restartable sections need. The other two also order memory, as a lock between
-// harts must.
+// The lock's operations, lock.h. All threads of a scheduler run on one hart and share one address
+// space or page: program order is all the order that restartable sections need. The other two also
+// order memory, as a lock between harts must.
 
     .text
 // Restartable: the last instruction of each section makes the change.

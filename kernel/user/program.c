@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The user program that takes part in circles.
-#include "circle.h"
-#include "../counters.h"
+#include "bench/kernel_circle.h"
+#include "counters.h"
 
 const char *const counter_names[COUNTERS_END + 1] = {
 #define COUNTER(name) #name,
@@ -12,11 +12,11 @@ const char *const counter_names[COUNTERS_END + 1] = {
 
 void program_main(uint64_t role)
 {
-    struct stage *stage = (struct stage *)USER_STAGE;
+    struct bench_shared *shared = (struct bench_shared *)USER_SHARED;
     if (role == 0)
-        client_main(stage);
+        client_main(shared);
     else
-        peer_main(stage);
+        peer_main(shared);
 }
 
 _Noreturn void program_exit(void)

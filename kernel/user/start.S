@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How the user image begins: what the kernel must know of it, and where every thread that the director makes starts.
-#include "board.h"
+// How the user image begins: what the kernel must know of it, and where every thread that the
+// runner makes starts.
+#include "memlayout.h"
 
     .section .image, "a"
     .quad   start, text_end, rodata_end, data_end, bss_end
@@ -16,7 +17,7 @@ start:                              // a0 = role
     call    program_main
     j       program_exit
 
-// Where a thread starts that a program makes itself: a0 = function, which gets the stage.
+// Where a thread starts that a program makes itself: a0 = function, which gets the shared.
     .globl  start_body
 start_body:
     .option push
@@ -24,6 +25,6 @@ start_body:
     la      gp, __global_pointer$
     .option pop
     mv      t0, a0
-    li      a0, USER_STAGE
+    li      a0, USER_SHARED
     jalr    t0
     j       program_exit

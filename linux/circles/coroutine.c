@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// User-level switches: our own coroutines, bare and through their library, and the C library's ucontext.
+// Switches in user mode: the coroutines of core/, by the bare switch and by their library, and the
+// C library's ucontext.
 #define _GNU_SOURCE
-#include "../../core/coroutine.h"
+#include <cyc/coroutine.h>
 
 #include <ucontext.h>
 
@@ -23,7 +24,7 @@ static void switch_back(void *arg)
         cyc_coroutine_switch(&other_place, main_place);
 }
 
-static void set_up_bare(const struct circle *self)
+static void set_up_bare(const struct linux_circle *self)
 {
     (void)self;
     other_place = cyc_coroutine_place(stack, sizeof stack, switch_back, NULL);
@@ -43,11 +44,13 @@ static void yield_back(void *arg)
         cyc_coroutine_yield(&set);
 }
 
-static void set_up_library(const struct circle *self)
+static void set_up_library(const struct linux_circle *self)
 {
     (void)self;
+    // The client is the root; a yield switches to the other one and back.
     cyc_coroutines_init(&set);
-    must(cyc_coroutine_spawn(&set, &other, stack, sizeof stack, yield_back, NULL), "cyc_coroutine_spawn");
+    must(cyc_coroutine_spawn(&set, &other, stack, sizeof stack, yield_back, NULL),
+         "cyc_coroutine_spawn");
 }
 
 static void library_yields(void *arg, uint64_t turns)
@@ -63,10 +66,11 @@ static void swap_back(void)
         swapcontext(&other_context, &main_context);
 }
 
-static void set_up_ucontext(const struct circle *self)
+static void set_up_ucontext(const struct linux_circle *self)
 {
     (void)self;
     must(getcontext(&other_context), "getcontext");
+    // uc_link stays NULL: swap_back() never returns.
     other_context.uc_stack.ss_sp = stack;
     other_context.uc_stack.ss_size = sizeof stack;
     makecontext(&other_context, swap_back, 0);
@@ -79,26 +83,34 @@ static void ucontext_swaps(void *arg, uint64_t turns)
         swapcontext(&main_context, &other_context);
 }
 
-#define COROUTINE(key_, title_, what_, entries_, setup_, turns_)                                                       \
-    {                                                                                                                  \
-        .contract = {.key = key_,                                                                                      \
-                     .title = title_,                                                                                  \
-                     .sequence = SEQUENCE("client: " what_, "other: returns from " what_, "other: " what_,             \
-                                          "client: returns from " what_),                                              \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before " what_,                                                                  \
-                     .to = "client: after " what_,                                                                     \
-                     .expect = EXPECT_ENTRIES(entries_),                                                               \
-                     .params = PARAMS({"space", "same"}, {"level", "user"}),                                           \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .turns = turns_, .client = 50,                                                                \
-    }
+#define THERE_AND_BACK(what)                                                               \
+    .sequence = CYC_SEQUENCE("client: " what, "other: returns from " what, "other: " what, \
+                             "client: returns from " what),                                \
+    .from = "client: before " what, .to = "client: after " what, .client = 50
 
-const struct circle coroutine_circles[] = {
-    COROUTINE("coroutine.switch", "Bare coroutine switch and back", "switch", 0, set_up_bare, bare_switches),
-    COROUTINE("coroutine.yield", "Yield to another coroutine through the ready queue, and back", "yield", 0,
-              set_up_library, library_yields),
-    COROUTINE("ucontext.switch", "swapcontext and back; each sets the signal mask by a system call", "swapcontext", 2,
-              set_up_ucontext, ucontext_swaps),
-    END_OF_FAMILY,
+CIRCLE("coroutine.switch") = {
+    .title = "Bare coroutine switch and back",
+    THERE_AND_BACK("switch"),
+    .expect = ENTRIES(0),
+    .params = CYC_PARAMS({"space", "same"}, {"level", "user"}),
+    .setup = set_up_bare,
+    .turns = bare_switches,
+};
+
+CIRCLE("coroutine.yield") = {
+    .title = "Yield to another coroutine through the ready queue, and back",
+    THERE_AND_BACK("yield"),
+    .expect = ENTRIES(0),
+    .params = CYC_PARAMS({"space", "same"}, {"level", "user"}),
+    .setup = set_up_library,
+    .turns = library_yields,
+};
+
+CIRCLE("ucontext.switch") = {
+    .title = "swapcontext and back; each sets the signal mask by a system call",
+    THERE_AND_BACK("swapcontext"),
+    .expect = ENTRIES(2),
+    .params = CYC_PARAMS({"space", "same"}, {"level", "user"}),
+    .setup = set_up_ucontext,
+    .turns = ucontext_swaps,
 };

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef MFD_EXEC // Linux 6.3; older kernels take no flag and mean this
+#ifndef MFD_EXEC // Linux 6.3; older kernels refuse the flag and need none
 #define MFD_EXEC 0x10U
 #endif
 
@@ -68,6 +68,7 @@ int exit_image_open(void)
     struct image image = skeleton;
     int fd = memfd_create("exit", MFD_CLOEXEC | MFD_EXEC);
     if (fd < 0)
+        // A kernel before 6.3.
         fd = memfd_create("exit", MFD_CLOEXEC);
     __builtin_memcpy(image.text, code, sizeof code);
     if (fd >= 0 && write(fd, &image, sizeof image) != (ssize_t)sizeof image) {

@@ -4,9 +4,9 @@
 #ifndef LINUX_CIRCLES_EXIT_IMAGE_H
 #define LINUX_CIRCLES_EXIT_IMAGE_H
 
-// A descriptor of the program, in memory; -1 where the kernel refuses executable memfds.
+// A file descriptor of the program in memory, or -1 if the kernel refuses executable memfds.
 int exit_image_open(void);
-// Replaces the calling process by it; returns only on failure.
+// Executes it in place of the calling process; returns only on failure.
 void exit_image_exec(int fd);
 
 #endif

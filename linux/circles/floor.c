@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The floor: what the rig, the clock, an entry into the kernel and a fault cost at least.
+// The floor under all other circles: what the rig itself, a clock reading and the cheapest system
+// calls cost.
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/flow.h"
+#include <cyc/flow.h>
 #include "contract.h"
 
-// The loop that anyone would write by hand, to hold the rig's own against.
+// A loop as one would write it by hand, for comparison with the rig's.
 static void loop_turns(void *arg, uint64_t turns)
 {
     (void)arg;
@@ -24,7 +25,7 @@ static void unrolled_turns(void *arg, uint64_t turns)
     CYC_SHORT_TURNS(turns, { __asm__ volatile(""); })
 }
 
-// A dependent chain of eight multiplications a turn: nothing but core frequency can change it.
+// A dependent chain of eight multiplications per turn: only the core's frequency changes its time.
 static void alu_turns(void *arg, uint64_t turns)
 {
     (void)arg;
@@ -32,6 +33,7 @@ static void alu_turns(void *arg, uint64_t turns)
     for (; turns > 0; turns--) {
         for (int i = 0; i < 8; i++) {
             x *= 0x9e3779b97f4a7c15u;
+            // Each product is needed, so none is folded into the next.
             __asm__ volatile("" : "+r"(x));
         }
     }
@@ -71,6 +73,7 @@ static void vdso_gettimeofday_turns(void *arg, uint64_t turns)
     struct timeval now;
     (void)arg;
     for (; turns > 0; turns--) {
+        // The C library's function, which stays in user mode.
         gettimeofday(&now, NULL);
         COMPILER_BARRIER();
     }
@@ -86,23 +89,73 @@ static void vdso_clock_gettime_turns(void *arg, uint64_t turns)
     }
 }
 
-#define FLOOR(key_, title_, what_, entries_, turns_)                                                                   \
-    SOLO(key_, title_, what_, EXPECT_ENTRIES(entries_), NULL, turns_, 0)
+CIRCLE("floor.empty") = {
+    .title = "Empty circle: the rig's own loop",
+    ALONE("nothing"),
+    .expect = ENTRIES(0),
+    .turns = cyc_empty_turns,
+};
 
-const struct circle floor_circles[] = {
-    FLOOR("floor.empty", "Empty circle: the rig's own loop", "nothing", 0, cyc_empty_turns),
-    FLOOR("floor.loop", "Empty loop written by hand", "nothing", 0, loop_turns),
-    SHORT("floor.empty.unrolled", "Empty circle in the loop of short circles", "nothing", EXPECT_ENTRIES(0), NULL,
-          unrolled_turns, 0),
-    FLOOR("floor.alu", "Eight dependent multiplications", "multiply x 8", 0, alu_turns),
-    FLOOR("clock.read", "Ordered read of the native clock", "read clock", 0, clock_turns),
-    FLOOR("syscall.null", "Null system call (getppid)", "getppid", 1, getppid_turns),
-    FLOOR("syscall.gettimeofday.null", "gettimeofday(NULL, NULL) as a real system call", "gettimeofday", 1,
-          gettimeofday_null_turns),
-    FLOOR("syscall.gettimeofday.timeval", "gettimeofday(&tv, NULL) as a real system call", "gettimeofday", 1,
-          gettimeofday_turns),
-    FLOOR("vdso.gettimeofday", "gettimeofday through the vDSO", "gettimeofday", 0, vdso_gettimeofday_turns),
-    FLOOR("vdso.clock_gettime", "clock_gettime(CLOCK_MONOTONIC) through the vDSO", "clock_gettime", 0,
-          vdso_clock_gettime_turns),
-    END_OF_FAMILY,
+CIRCLE("floor.loop") = {
+    .title = "Empty loop written by hand",
+    ALONE("nothing"),
+    .expect = ENTRIES(0),
+    .turns = loop_turns,
+};
+
+CIRCLE("floor.empty.unrolled") = {
+    .title = "Empty circle in the loop of short circles",
+    ALONE("nothing"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .turns = unrolled_turns,
+};
+
+CIRCLE("floor.alu") = {
+    .title = "Eight dependent multiplications",
+    ALONE("multiply x 8"),
+    .expect = ENTRIES(0),
+    .turns = alu_turns,
+};
+
+CIRCLE("clock.read") = {
+    .title = "Ordered read of the native clock",
+    ALONE("read clock"),
+    .expect = ENTRIES(0),
+    .turns = clock_turns,
+};
+
+CIRCLE("syscall.null") = {
+    .title = "Null system call (getppid)",
+    ALONE("getppid"),
+    .expect = ENTRIES(1),
+    .turns = getppid_turns,
+};
+
+CIRCLE("syscall.gettimeofday.null") = {
+    .title = "gettimeofday(NULL, NULL) as a real system call",
+    ALONE("gettimeofday"),
+    .expect = ENTRIES(1),
+    .turns = gettimeofday_null_turns,
+};
+
+CIRCLE("syscall.gettimeofday.timeval") = {
+    .title = "gettimeofday(&tv, NULL) as a real system call",
+    ALONE("gettimeofday"),
+    .expect = ENTRIES(1),
+    .turns = gettimeofday_turns,
+};
+
+CIRCLE("vdso.gettimeofday") = {
+    .title = "gettimeofday through the vDSO",
+    ALONE("gettimeofday"),
+    .expect = ENTRIES(0),
+    .turns = vdso_gettimeofday_turns,
+};
+
+CIRCLE("vdso.clock_gettime") = {
+    .title = "clock_gettime(CLOCK_MONOTONIC) through the vDSO",
+    ALONE("clock_gettime"),
+    .expect = ENTRIES(0),
+    .turns = vdso_clock_gettime_turns,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Raw futexes: the hand-off of one word, and messages in shared memory announced by a futex.
-// FUTEX_WAIT is called only while there is nothing to take, FUTEX_WAKE always.
+// Raw futexes: the hand-off of one word, and messages in shared memory that a futex announces. A
+// side calls FUTEX_WAKE always, and FUTEX_WAIT only if there is nothing to take.
 #define _GNU_SOURCE
 #include "futex.h"
 
@@ -13,7 +13,7 @@ enum turn { CLIENT, SERVER };
 
 // A message in shared memory, and the word that announces it.
 struct mailbox {
-    _Atomic uint32_t number; // of the message in it; grows by one a message
+    _Atomic uint32_t number; // of the message in it, counted from 1
     uint64_t words[WORDS_MAX];
 };
 
@@ -29,12 +29,14 @@ static inline void hand_over(enum turn from, enum turn to)
     atomic_store_explicit(&board->turn, to, memory_order_release);
     futex_wake(&board->turn, scope);
     while (atomic_load_explicit(&board->turn, memory_order_acquire) != from)
+        // It may return early, or at once if the other side was quicker.
         futex_wait(&board->turn, to, scope);
 }
 
-static void serve_hand_off(const struct circle *self)
+static void serve_hand_off(const struct linux_circle *self)
 {
     (void)self;
+    // Until the first turn the word belongs to the client.
     while (atomic_load(&board->turn) != SERVER)
         futex_wait(&board->turn, CLIENT, scope);
     for (;;)
@@ -48,8 +50,9 @@ static void hand_offs(void *arg, uint64_t turns)
         hand_over(CLIENT, SERVER);
 }
 
-// `words` is a constant at every call, so that a circle carries no loop it does not need.
-static inline __attribute__((always_inline)) void post(struct mailbox *box, uint32_t number, int words)
+// `words` is a constant in every call, so the compiler unrolls or removes the loops.
+static inline __attribute__((always_inline)) void post(struct mailbox *box, uint32_t number,
+                                                       int words)
 {
     for (int i = 0; i < words; i++)
         box->words[i] = number;
@@ -57,14 +60,15 @@ static inline __attribute__((always_inline)) void post(struct mailbox *box, uint
     futex_wake(&box->number, scope);
 }
 
-static inline __attribute__((always_inline)) void take(struct mailbox *box, uint32_t number, int words)
+static inline __attribute__((always_inline)) void take(struct mailbox *box, uint32_t number,
+                                                       int words)
 {
     uint64_t sum = 0;
     while (atomic_load_explicit(&box->number, memory_order_acquire) != number)
         futex_wait(&box->number, number - 1, scope);
     for (int i = 0; i < words; i++)
         sum += box->words[i];
-    __asm__ volatile("" ::"r"(sum)); // the words were read
+    __asm__ volatile("" ::"r"(sum)); // so that the words are read
 }
 
 static inline __attribute__((always_inline)) void serve_messages(int words)
@@ -77,6 +81,7 @@ static inline __attribute__((always_inline)) void serve_messages(int words)
 
 static inline __attribute__((always_inline)) void messages(uint64_t turns, int words)
 {
+    // The server counts on through all tests.
     uint32_t number = atomic_load(&board->request.number);
     for (; turns > 0; turns--) {
         number++;
@@ -85,13 +90,13 @@ static inline __attribute__((always_inline)) void messages(uint64_t turns, int w
     }
 }
 
-static void serve_0(const struct circle *self)
+static void serve_0(const struct linux_circle *self)
 {
     (void)self;
     serve_messages(0);
 }
 
-static void serve_10(const struct circle *self)
+static void serve_10(const struct linux_circle *self)
 {
     (void)self;
     serve_messages(10);
@@ -109,24 +114,24 @@ static void messages_10(void *arg, uint64_t turns)
     messages(turns, 10);
 }
 
-static void set_up(const struct circle *self, void (*body)(const struct circle *self))
+static void set_up(const struct linux_circle *self, void (*body)(const struct linux_circle *self))
 {
     board = shared_alloc(sizeof *board);
     scope = self->space == SAME_SPACE ? FUTEX_PRIVATE_FLAG : 0;
     peer_start(self, body);
 }
 
-static void set_up_hand_off(const struct circle *self)
+static void set_up_hand_off(const struct linux_circle *self)
 {
     set_up(self, serve_hand_off);
 }
 
-static void set_up_0(const struct circle *self)
+static void set_up_0(const struct linux_circle *self)
 {
     set_up(self, serve_0);
 }
 
-static void set_up_10(const struct circle *self)
+static void set_up_10(const struct linux_circle *self)
 {
     set_up(self, serve_10);
 }
@@ -138,55 +143,212 @@ static void wakes(void *arg, uint64_t turns)
         futex_wake(&board->turn, scope);
 }
 
-static void set_up_wake(const struct circle *self)
+static void set_up_wake(const struct linux_circle *self)
 {
     (void)self;
     board = shared_alloc(sizeof *board);
     scope = FUTEX_PRIVATE_FLAG;
 }
 
-// Under unequal priorities one side never sleeps: it finds the word changed and saves its FUTEX_WAIT.
-#define SEQUENCE_equal                                                                                                 \
-    SEQUENCE("client: store, FUTEX_WAKE", "client: blocks in FUTEX_WAIT", "server: returns from FUTEX_WAIT",           \
-             "server: store, FUTEX_WAKE", "server: blocks in FUTEX_WAIT", "client: returns from FUTEX_WAIT")
-#define SEQUENCE_client_higher                                                                                         \
-    SEQUENCE("client: store, FUTEX_WAKE", "client: blocks in FUTEX_WAIT", "server: returns from last FUTEX_WAKE",      \
-             "server: finds the word changed", "server: store, FUTEX_WAKE",                                            \
-             "client: preempts server, returns from FUTEX_WAIT")
-#define SEQUENCE_server_higher                                                                                         \
-    SEQUENCE("client: store, FUTEX_WAKE", "server: preempts client, returns from FUTEX_WAIT",                          \
-             "server: store, FUTEX_WAKE", "server: blocks in FUTEX_WAIT", "client: returns from FUTEX_WAKE",           \
-             "client: finds the word changed")
-#define ENTRIES_equal 4
-#define ENTRIES_client_higher 3
-#define ENTRIES_server_higher 3
+// Under unequal priorities one side never sleeps: it finds the word changed and does without its
+// FUTEX_WAIT, which saves one entry.
+#define ENDS .from = "client: before store", .to = "client: sees the word changed"
+#define HAND_OFF_EQUAL                                                                           \
+    .sequence = CYC_SEQUENCE("client: store, FUTEX_WAKE", "client: blocks in FUTEX_WAIT",        \
+                             "server: returns from FUTEX_WAIT", "server: store, FUTEX_WAKE",     \
+                             "server: blocks in FUTEX_WAIT", "client: returns from FUTEX_WAIT"), \
+    ENDS
+#define HAND_OFF_CLIENT_HIGHER                                                              \
+    .sequence = CYC_SEQUENCE("client: store, FUTEX_WAKE", "client: blocks in FUTEX_WAIT",   \
+                             "server: returns from last FUTEX_WAKE",                        \
+                             "server: finds the word changed", "server: store, FUTEX_WAKE", \
+                             "client: preempts server, returns from FUTEX_WAIT"),           \
+    ENDS
+#define HAND_OFF_SERVER_HIGHER                                                                     \
+    .sequence = CYC_SEQUENCE("client: store, FUTEX_WAKE",                                          \
+                             "server: preempts client, returns from FUTEX_WAIT",                   \
+                             "server: store, FUTEX_WAKE", "server: blocks in FUTEX_WAIT",          \
+                             "client: returns from FUTEX_WAKE", "client: finds the word changed"), \
+    ENDS
 
-#define FUTEX(key_, title_, words_, setup_, turns_, space_, relation_)                                                 \
-    {                                                                                                                  \
-        .contract = {.key = key_ "." #space_ "." #relation_,                                                           \
-                     .title = title_ ", " WORDS_##space_ ", " WORDS_##relation_,                                       \
-                     .sequence = SEQUENCE_##relation_,                                                                 \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before store",                                                                   \
-                     .to = "client: sees the word changed",                                                            \
-                     .expect = EXPECT_ROUND_TRIP(ENTRIES_##relation_, space_, relation_),                              \
-                     .params = PARAMS({"space", #space_}, {"priority", #relation_}, {"words", words_}),                \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .turns = turns_, PLACED(space_, relation_),                                                   \
-    }
-#define HAND_OFF(space_, relation_)                                                                                    \
-    FUTEX("futex.hand_off", "Hand-off of a futex word and back", "0", set_up_hand_off, hand_offs, space_, relation_)
-#define WORDS_0(space_, relation_)                                                                                     \
-    FUTEX("shm_futex.round_trip.words_0", "Empty message in shared memory, announced by futex, and reply", "0",        \
-          set_up_0, messages_0, space_, relation_)
-#define WORDS_10(space_, relation_)                                                                                    \
-    FUTEX("shm_futex.round_trip.words_10", "Ten words in shared memory, announced by futex, and as many back", "10",   \
-          set_up_10, messages_10, space_, relation_)
+CIRCLE("futex.wake.nobody") = {
+    .title = "FUTEX_WAKE without a sleeper",
+    ALONE("FUTEX_WAKE"),
+    .expect = ENTRIES(1),
+    .setup = set_up_wake,
+    .turns = wakes,
+};
 
-const struct circle futex_circles[] = {
-    SOLO("futex.wake.nobody", "FUTEX_WAKE without a sleeper", "FUTEX_WAKE", EXPECT_ENTRIES(1), set_up_wake, wakes, 0),
-    EVERYWHERE(HAND_OFF),
-    EVERYWHERE(WORDS_0),
-    EVERYWHERE(WORDS_10),
-    END_OF_FAMILY,
+CIRCLE("futex.hand_off.same.equal") = {
+    .title = "Hand-off of a futex word and back, same space, equal priorities",
+    HAND_OFF_EQUAL,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"words", "0"}),
+    EQUAL(4, SAME_SPACE),
+    .setup = set_up_hand_off,
+    .turns = hand_offs,
+};
+
+CIRCLE("futex.hand_off.same.client_higher") = {
+    .title = "Hand-off of a futex word and back, same space, client of higher priority",
+    HAND_OFF_CLIENT_HIGHER,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "client_higher"}, {"words", "0"}),
+    CLIENT_HIGHER(3, SAME_SPACE),
+    .setup = set_up_hand_off,
+    .turns = hand_offs,
+};
+
+CIRCLE("futex.hand_off.same.server_higher") = {
+    .title = "Hand-off of a futex word and back, same space, server of higher priority",
+    HAND_OFF_SERVER_HIGHER,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}, {"words", "0"}),
+    SERVER_HIGHER(3, SAME_SPACE),
+    .setup = set_up_hand_off,
+    .turns = hand_offs,
+};
+
+CIRCLE("futex.hand_off.cross.equal") = {
+    .title = "Hand-off of a futex word and back, cross space, equal priorities",
+    HAND_OFF_EQUAL,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"words", "0"}),
+    EQUAL(4, CROSS_SPACE),
+    .setup = set_up_hand_off,
+    .turns = hand_offs,
+};
+
+CIRCLE("futex.hand_off.cross.client_higher") = {
+    .title = "Hand-off of a futex word and back, cross space, client of higher priority",
+    HAND_OFF_CLIENT_HIGHER,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "client_higher"}, {"words", "0"}),
+    CLIENT_HIGHER(3, CROSS_SPACE),
+    .setup = set_up_hand_off,
+    .turns = hand_offs,
+};
+
+CIRCLE("futex.hand_off.cross.server_higher") = {
+    .title = "Hand-off of a futex word and back, cross space, server of higher priority",
+    HAND_OFF_SERVER_HIGHER,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}, {"words", "0"}),
+    SERVER_HIGHER(3, CROSS_SPACE),
+    .setup = set_up_hand_off,
+    .turns = hand_offs,
+};
+
+CIRCLE("shm_futex.round_trip.words_0.same.equal") = {
+    .title = "Empty message in shared memory, announced by futex, and reply, same space, equal "
+             "priorities",
+    HAND_OFF_EQUAL,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"words", "0"}),
+    EQUAL(4, SAME_SPACE),
+    .setup = set_up_0,
+    .turns = messages_0,
+};
+
+CIRCLE("shm_futex.round_trip.words_0.same.client_higher") = {
+    .title = "Empty message in shared memory, announced by futex, and reply, same space, client of "
+             "higher priority",
+    HAND_OFF_CLIENT_HIGHER,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "client_higher"}, {"words", "0"}),
+    CLIENT_HIGHER(3, SAME_SPACE),
+    .setup = set_up_0,
+    .turns = messages_0,
+};
+
+CIRCLE("shm_futex.round_trip.words_0.same.server_higher") = {
+    .title = "Empty message in shared memory, announced by futex, and reply, same space, server of "
+             "higher priority",
+    HAND_OFF_SERVER_HIGHER,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}, {"words", "0"}),
+    SERVER_HIGHER(3, SAME_SPACE),
+    .setup = set_up_0,
+    .turns = messages_0,
+};
+
+CIRCLE("shm_futex.round_trip.words_0.cross.equal") = {
+    .title = "Empty message in shared memory, announced by futex, and reply, cross space, equal "
+             "priorities",
+    HAND_OFF_EQUAL,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"words", "0"}),
+    EQUAL(4, CROSS_SPACE),
+    .setup = set_up_0,
+    .turns = messages_0,
+};
+
+CIRCLE("shm_futex.round_trip.words_0.cross.client_higher") = {
+    .title = "Empty message in shared memory, announced by futex, and reply, cross space, client "
+             "of higher priority",
+    HAND_OFF_CLIENT_HIGHER,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "client_higher"}, {"words", "0"}),
+    CLIENT_HIGHER(3, CROSS_SPACE),
+    .setup = set_up_0,
+    .turns = messages_0,
+};
+
+CIRCLE("shm_futex.round_trip.words_0.cross.server_higher") = {
+    .title = "Empty message in shared memory, announced by futex, and reply, cross space, server "
+             "of higher priority",
+    HAND_OFF_SERVER_HIGHER,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}, {"words", "0"}),
+    SERVER_HIGHER(3, CROSS_SPACE),
+    .setup = set_up_0,
+    .turns = messages_0,
+};
+
+CIRCLE("shm_futex.round_trip.words_10.same.equal") = {
+    .title = "Ten words in shared memory, announced by futex, and as many back, same space, equal "
+             "priorities",
+    HAND_OFF_EQUAL,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"words", "10"}),
+    EQUAL(4, SAME_SPACE),
+    .setup = set_up_10,
+    .turns = messages_10,
+};
+
+CIRCLE("shm_futex.round_trip.words_10.same.client_higher") = {
+    .title = "Ten words in shared memory, announced by futex, and as many back, same space, client "
+             "of higher priority",
+    HAND_OFF_CLIENT_HIGHER,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "client_higher"}, {"words", "10"}),
+    CLIENT_HIGHER(3, SAME_SPACE),
+    .setup = set_up_10,
+    .turns = messages_10,
+};
+
+CIRCLE("shm_futex.round_trip.words_10.same.server_higher") = {
+    .title = "Ten words in shared memory, announced by futex, and as many back, same space, server "
+             "of higher priority",
+    HAND_OFF_SERVER_HIGHER,
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}, {"words", "10"}),
+    SERVER_HIGHER(3, SAME_SPACE),
+    .setup = set_up_10,
+    .turns = messages_10,
+};
+
+CIRCLE("shm_futex.round_trip.words_10.cross.equal") = {
+    .title = "Ten words in shared memory, announced by futex, and as many back, cross space, equal "
+             "priorities",
+    HAND_OFF_EQUAL,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"words", "10"}),
+    EQUAL(4, CROSS_SPACE),
+    .setup = set_up_10,
+    .turns = messages_10,
+};
+
+CIRCLE("shm_futex.round_trip.words_10.cross.client_higher") = {
+    .title = "Ten words in shared memory, announced by futex, and as many back, cross space, "
+             "client of higher priority",
+    HAND_OFF_CLIENT_HIGHER,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "client_higher"}, {"words", "10"}),
+    CLIENT_HIGHER(3, CROSS_SPACE),
+    .setup = set_up_10,
+    .turns = messages_10,
+};
+
+CIRCLE("shm_futex.round_trip.words_10.cross.server_higher") = {
+    .title = "Ten words in shared memory, announced by futex, and as many back, cross space, "
+             "server of higher priority",
+    HAND_OFF_SERVER_HIGHER,
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}, {"words", "10"}),
+    SERVER_HIGHER(3, CROSS_SPACE),
+    .setup = set_up_10,
+    .turns = messages_10,
 };

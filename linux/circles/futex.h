@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The futex system call as those who build locks on it use it. `scope` is FUTEX_PRIVATE_FLAG
-// where all users share an address space, else 0.
+// The futex system call as locks use it. `scope` is FUTEX_PRIVATE_FLAG if all users share an
+// address space, and 0 otherwise.
 #ifndef LINUX_CIRCLES_FUTEX_H
 #define LINUX_CIRCLES_FUTEX_H
 
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Sleeps while the word holds `value`; may return early, so the caller looks again.
+// Sleeps while the word holds `value`; may return early, so the caller checks the word again.
 static inline void futex_wait(_Atomic uint32_t *word, uint32_t value, int scope)
 {
     syscall(SYS_futex, word, FUTEX_WAIT | scope, value, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// io_uring by its own system calls: an operation that does nothing, and a round trip of messages posted
-// from ring to ring. One io_uring_enter both submits and waits, so a side enters the kernel once.
+// io_uring by plain system calls: an operation that does nothing, and a round trip of messages from
+// ring to ring. One io_uring_enter both submits and waits, so each side enters the kernel once.
 #define _GNU_SOURCE
 #include <linux/io_uring.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 #define RING_ENTRIES 4
 
-// The two queues as the kernel maps them. Only one operation is ever in flight, always in slot 0.
+// The two queues as the kernel maps them. One operation at a time is in flight, always in slot 0.
 struct ring {
     int fd;
     _Atomic uint32_t *submit_tail;
@@ -42,6 +42,7 @@ static struct ring make_ring(void)
     char *submit = map_ring(fd, submit_bytes, IORING_OFF_SQ_RING);
     char *complete = map_ring(fd, complete_bytes, IORING_OFF_CQ_RING);
     uint32_t *order = (uint32_t *)(void *)(submit + params.sq_off.array);
+    // Every place of the queue names slot 0.
     for (uint32_t i = 0; i < params.sq_entries; i++)
         order[i] = 0;
     return (struct ring){
@@ -56,7 +57,7 @@ static struct ring make_ring(void)
 static void require(uint8_t operation, const char *missing)
 {
     enum { OPERATIONS = 256 };
-    static uint64_t room[2 + OPERATIONS]; // the probe's head, and eight bytes an operation
+    static uint64_t room[2 + OPERATIONS]; // the probe's head, and eight bytes per operation
     struct io_uring_probe *probe = (struct io_uring_probe *)(void *)room;
     _Static_assert(sizeof *probe == 16 && sizeof probe->ops[0] == 8, "as the kernel lays it out");
     if (syscall(SYS_io_uring_register, client.fd, IORING_REGISTER_PROBE, probe, OPERATIONS) != 0 ||
@@ -70,24 +71,25 @@ static inline void submit(struct ring *ring)
     atomic_store_explicit(ring->submit_tail, tail + 1, memory_order_release);
 }
 
-// Enters until a completion has come, and takes it off the queue.
+// Enters the kernel until there is a completion, and takes it off the queue.
 static inline void enter(struct ring *ring, unsigned submitted)
 {
     uint32_t head = atomic_load_explicit(ring->complete_head, memory_order_relaxed);
     do
-        must(syscall(SYS_io_uring_enter, ring->fd, submitted, 1, IORING_ENTER_GETEVENTS, NULL, 0), "io_uring_enter");
+        must(syscall(SYS_io_uring_enter, ring->fd, submitted, 1, IORING_ENTER_GETEVENTS, NULL, 0),
+             "io_uring_enter");
     while (atomic_load_explicit(ring->complete_tail, memory_order_acquire) == head);
     atomic_store_explicit(ring->complete_head, head + 1, memory_order_release);
 }
 
-static void set_up_nop(const struct circle *self)
+static void set_up_nop(const struct linux_circle *self)
 {
     (void)self;
     client = make_ring();
     *client.operation = (struct io_uring_sqe){.opcode = IORING_OP_NOP, .fd = -1};
 }
 
-// One submission and one completion a turn, whatever the operation is.
+// One submission and one completion per turn, whatever the operation is.
 static void operations(void *arg, uint64_t turns)
 {
     (void)arg;
@@ -97,14 +99,15 @@ static void operations(void *arg, uint64_t turns)
     }
 }
 
-static void serve(const struct circle *self)
+static void serve(const struct linux_circle *self)
 {
     (void)self;
+    // The first time there is nothing to answer yet.
     for (enter(&server, 0);; enter(&server, 1))
         submit(&server);
 }
 
-// A message completes on the other ring only; the sender hears of it where it fails.
+// A message completes on the other ring; on the sender's only if it fails.
 static struct io_uring_sqe message_to(const struct ring *other)
 {
     return (struct io_uring_sqe){.opcode = IORING_OP_MSG_RING,
@@ -115,39 +118,45 @@ static struct io_uring_sqe message_to(const struct ring *other)
                                  .off = 1};
 }
 
-static void set_up_message(const struct circle *self)
+static void set_up_message(const struct linux_circle *self)
 {
     client = make_ring();
     server = make_ring();
-    require(IORING_OP_MSG_RING, "this kernel's io_uring has no messages between rings; they came with Linux 5.18");
+    require(IORING_OP_MSG_RING,
+            "this kernel's io_uring has no messages between rings; they came with Linux 5.18");
     *client.operation = message_to(&server);
     *server.operation = message_to(&client);
     peer_start(self, serve);
 }
 
-// Only between equals: one call posts and waits, so what a message to a side of higher priority does depends on whether
-// the kernel lets itself be preempted within a call.
-#define MESSAGE(space_)                                                                                                \
-    {                                                                                                                  \
-        .contract = {.key = "io_uring.message." #space_ ".equal",                                                      \
-                     .title = "Round trip of messages between two io_urings, " WORDS_##space_,                         \
-                     .sequence = SEQUENCE("client: io_uring_enter posts a message and blocks",                         \
-                                          "server: returns from io_uring_enter",                                       \
-                                          "server: io_uring_enter posts a message and blocks",                         \
-                                          "client: returns from io_uring_enter"),                                      \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before io_uring_enter",                                                          \
-                     .to = "client: after io_uring_enter",                                                             \
-                     .expect = EXPECT_ROUND_TRIP(2, space_, equal),                                                    \
-                     .params = PARAMS({"space", #space_}, {"priority", "equal"}, {"words", "2"}),                      \
-                     .correction = "none"},                                                                            \
-        .setup = set_up_message, .turns = operations, PLACED(space_, equal),                                           \
-    }
+CIRCLE("io_uring.nop") = {
+    .title = "An operation that does nothing, submitted and completed in one call",
+    ALONE("io_uring_enter"),
+    .expect = ENTRIES(1),
+    .setup = set_up_nop,
+    .turns = operations,
+};
 
-const struct circle io_uring_circles[] = {
-    SOLO("io_uring.nop", "An operation that does nothing, submitted and completed in one call", "io_uring_enter",
-         EXPECT_ENTRIES(1), set_up_nop, operations, 0),
-    MESSAGE(same),
-    MESSAGE(cross),
-    END_OF_FAMILY,
+// Only with equal priorities: one call posts and waits, so with others the counts would depend on
+// whether the kernel can be preempted within a system call.
+#define MESSAGE                                                                    \
+    .sequence = CYC_SEQUENCE("client: io_uring_enter posts a message and blocks",  \
+                             "server: returns from io_uring_enter",                \
+                             "server: io_uring_enter posts a message and blocks",  \
+                             "client: returns from io_uring_enter"),               \
+    .from = "client: before io_uring_enter", .to = "client: after io_uring_enter", \
+    .setup = set_up_message, .turns = operations
+
+CIRCLE("io_uring.message.same.equal") = {
+    .title = "Round trip of messages between two io_urings, same space",
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"words", "2"}),
+    MESSAGE,
+    EQUAL(2, SAME_SPACE),
+};
+
+CIRCLE("io_uring.message.cross.equal") = {
+    .title = "Round trip of messages between two io_urings, cross space",
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"words", "2"}),
+    MESSAGE,
+    EQUAL(2, CROSS_SPACE),
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Locks: the C library's mutexes free and handed over, and two locks of our own that enter the kernel only
-// when they must: the three-state futex lock, and a scheduler lock that only threads of one CPU share.
+// Locks: the C library's mutexes, free and handed over, and two locks of this file that enter the
+// kernel only when they must: a three-state futex lock, and a lock for threads of one CPU.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
@@ -12,34 +12,36 @@
 #include "rseq.h"
 
 static pthread_mutex_t mutex;
-static sem_t go; // lets the server come for the mutex
+static sem_t go; // makes the server try to take the mutex
 
-// A row's `size` is its kind.
-enum kind { NORMAL, RECURSIVE, PI, ROBUST };
+enum kind { NORMAL, RECURSIVE, PRIORITY_INHERITANCE, ROBUST };
 
-static void make_mutex(const struct circle *self)
+static void make_mutex(const struct linux_circle *self)
 {
+    enum kind kind = *(const enum kind *)self->variant;
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
-    if (self->size == RECURSIVE)
+    // A normal mutex keeps the default: naming its kind would change the code that glibc takes.
+    if (kind == RECURSIVE)
         pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    if (self->size == PI)
+    if (kind == PRIORITY_INHERITANCE)
         pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-    if (self->size == ROBUST)
+    if (kind == ROBUST)
         pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    // Some C libraries accept an attribute and refuse the mutex.
     if (pthread_mutex_init(&mutex, &attributes) != 0)
         circle_skip("this C library or kernel has no mutex of that kind");
 }
 
-// A second thread must be alive: with one alone the C library leaves atomic instructions out.
-static void sleep_for_ever(const struct circle *self)
+// A second thread must exist: without one the C library uses no atomic instructions.
+static void sleep_for_ever(const struct linux_circle *self)
 {
     (void)self;
     for (;;)
         pause();
 }
 
-static void set_up_uncontended(const struct circle *self)
+static void set_up_uncontended(const struct linux_circle *self)
 {
     make_mutex(self);
     peer_start(self, sleep_for_ever);
@@ -54,7 +56,7 @@ static void locks_and_unlocks(void *arg, uint64_t turns)
     })
 }
 
-static void serve_hand_over(const struct circle *self)
+static void serve_hand_over(const struct linux_circle *self)
 {
     (void)self;
     for (;;) {
@@ -64,7 +66,7 @@ static void serve_hand_over(const struct circle *self)
     }
 }
 
-static void set_up_hand_over(const struct circle *self)
+static void set_up_hand_over(const struct linux_circle *self)
 {
     make_mutex(self);
     must(sem_init(&go, 0, 0), "sem_init");
@@ -76,21 +78,23 @@ static void hand_overs(void *arg, uint64_t turns)
     (void)arg;
     for (; turns > 0; turns--) {
         pthread_mutex_lock(&mutex);
-        sem_post(&go); // the server comes and blocks on the mutex
+        sem_post(&go); // the server preempts us and blocks on the mutex
         pthread_mutex_unlock(&mutex);
     }
 }
 
-// The three-state lock: free, held, held with sleepers. One atomic instruction each way while nobody
-// contends; the kernel is asked only where somebody may sleep.
+// The three-state lock: free, held, held with sleepers. Without contention it takes one atomic
+// instruction each way; it enters the kernel only if a thread may sleep.
 enum { FREE, HELD, SLEEPERS };
 static _Atomic uint32_t word;
 
 static inline void futex_lock(void)
 {
     uint32_t seen = FREE;
-    if (atomic_compare_exchange_strong_explicit(&word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
+    if (atomic_compare_exchange_strong_explicit(&word, &seen, HELD, memory_order_acquire,
+                                                memory_order_relaxed))
         return;
+    // Whoever has waited cannot know whether others still do, so it leaves SLEEPERS behind.
     outcomes->contended++;
     while (atomic_exchange_explicit(&word, SLEEPERS, memory_order_acquire) != FREE)
         futex_wait(&word, SLEEPERS, FUTEX_PRIVATE_FLAG);
@@ -111,7 +115,7 @@ static void futex_locks(void *arg, uint64_t turns)
     })
 }
 
-static void serve_futex_lock(const struct circle *self)
+static void serve_futex_lock(const struct linux_circle *self)
 {
     (void)self;
     for (;;) {
@@ -121,7 +125,7 @@ static void serve_futex_lock(const struct circle *self)
     }
 }
 
-static void set_up_futex_lock(const struct circle *self)
+static void set_up_futex_lock(const struct linux_circle *self)
 {
     must(sem_init(&go, 0, 0), "sem_init");
     peer_start(self, serve_futex_lock);
@@ -137,11 +141,11 @@ static void futex_hand_overs(void *arg, uint64_t turns)
     }
 }
 
-// The scheduler lock holds its owner's number, 0 while free. Its users share one CPU, so a sequence that
-// the kernel restarts when it was interrupted does instead of an atomic instruction.
+// The scheduler lock holds its owner's number, or 0 if it is free. Its users share one CPU, so a
+// sequence that the kernel restarts after an interruption can replace the atomic instruction.
 #define OWNER 1
 
-static void set_up_rseq(const struct circle *self)
+static void set_up_rseq(const struct linux_circle *self)
 {
     (void)self;
     const char *missing = rseq_register();
@@ -175,46 +179,121 @@ static void cas_locks(void *arg, uint64_t turns)
     })
 }
 
-#define UNCONTENDED_MUTEX(name_, title_, kind_)                                                                        \
-    SHORT("mutex." name_ ".uncontended", title_ ": lock and unlock, a second thread alive", "lock, unlock",            \
-         EXPECT_ENTRIES(0), set_up_uncontended, locks_and_unlocks, kind_)
+// The entries of a turn. Client: sem_post, and the unlock that wakes the server. Server: waiting
+// for the lock, unlocking it (a lock that was waited for counts as contended), and sem_wait.
+#define HAND_OVER(contended_)                                                                    \
+    .sequence = CYC_SEQUENCE("client: lock", "client: sem_post",                                 \
+                             "server: preempts client, blocks in lock", "client: unlock",        \
+                             "server: preempts client, returns from lock", "server: unlock",     \
+                             "server: blocks in sem_wait", "client: returns from unlock"),       \
+    .from = "client: before lock", .to = "client: after unlock",                                 \
+    .expect = CYC_EXPECT({"entries", 5}, {"switches", 4}, {"space_switches", 0}, {"wakeups", 2}, \
+                         {"involuntary", 2}, {"contended", contended_}, {"faults", 0}),          \
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}), .client = 50,        \
+    .server = 51
 
-// Entries: the client's to let the server come and to wake it with the lock; the server's to wait for the
-// lock, to unlock it (a lock it has waited for counts as contended) and to wait for its next turn.
-#define HAND_OVER(key_, title_, contended_, setup_, turns_, kind_)                                                     \
-    {                                                                                                                  \
-        .contract = {.key = key_ ".hand_over",                                                                         \
-                     .title = title_ ", handed over to a thread of higher priority",                                   \
-                     .sequence = SEQUENCE("client: lock", "client: sem_post",                                          \
-                                          "server: preempts client, blocks in lock", "client: unlock",                 \
-                                          "server: preempts client, returns from lock", "server: unlock",              \
-                                          "server: blocks in sem_wait", "client: returns from unlock"),                \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before lock",                                                                    \
-                     .to = "client: after unlock",                                                                     \
-                     .expect = EXPECT({"entries", 5}, {"switches", 4}, {"space_switches", 0}, {"wakeups", 2},          \
-                                      {"involuntary", 2}, {"contended", contended_}, {"faults", 0}),                   \
-                     .params = PARAMS({"space", "same"}, {"priority", "server_higher"}),                               \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .turns = turns_, .size = kind_, PLACED(same, server_higher),                                  \
-    }
-#define MUTEX(name_, title_, kind_)                                                                                    \
-    UNCONTENDED_MUTEX(name_, title_, kind_),                                                                           \
-        HAND_OVER("mutex." name_, title_, 0, set_up_hand_over, hand_overs, kind_)
+#define UNCONTENDED CYC_EXPECT({"entries", 0}, {"switches", 0}, {"contended", 0}, {"faults", 0})
 
-#define EXPECT_FREE EXPECT({"entries", 0}, {"switches", 0}, {"contended", 0}, {"faults", 0})
+CIRCLE("mutex.normal.uncontended") = {
+    .title = "Mutex: lock and unlock, a second thread alive",
+    ALONE("lock, unlock"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .setup = set_up_uncontended,
+    .turns = locks_and_unlocks,
+    .variant = &(const enum kind){NORMAL},
+};
 
-const struct circle lock_circles[] = {
-    MUTEX("normal", "Mutex", NORMAL),
-    MUTEX("recursive", "Recursive mutex", RECURSIVE),
-    MUTEX("pi", "Priority-inheritance mutex", PI),
-    MUTEX("robust", "Robust mutex", ROBUST),
-    SHORT("futex_lock.uncontended", "Our own three-state futex lock: lock and unlock", "lock, unlock", EXPECT_FREE,
-         NULL, futex_locks, 0),
-    HAND_OVER("futex_lock", "Our own three-state futex lock", 1, set_up_futex_lock, futex_hand_overs, 0),
-    SHORT("scheduler_lock.rseq", "Lock of one CPU's threads by restartable sequences: take and release",
-         "take, release", EXPECT_FREE, set_up_rseq, rseq_locks, 0),
-    SHORT("scheduler_lock.cas", "Lock of one CPU's threads by compare-and-swap: take and release", "take, release",
-         EXPECT_FREE, NULL, cas_locks, 0),
-    END_OF_FAMILY,
+CIRCLE("mutex.normal.hand_over") = {
+    .title = "Mutex, handed over to a thread of higher priority",
+    HAND_OVER(0),
+    .setup = set_up_hand_over,
+    .turns = hand_overs,
+    .variant = &(const enum kind){NORMAL},
+};
+
+CIRCLE("mutex.recursive.uncontended") = {
+    .title = "Recursive mutex: lock and unlock, a second thread alive",
+    ALONE("lock, unlock"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .setup = set_up_uncontended,
+    .turns = locks_and_unlocks,
+    .variant = &(const enum kind){RECURSIVE},
+};
+
+CIRCLE("mutex.recursive.hand_over") = {
+    .title = "Recursive mutex, handed over to a thread of higher priority",
+    HAND_OVER(0),
+    .setup = set_up_hand_over,
+    .turns = hand_overs,
+    .variant = &(const enum kind){RECURSIVE},
+};
+
+CIRCLE("mutex.pi.uncontended") = {
+    .title = "Priority-inheritance mutex: lock and unlock, a second thread alive",
+    ALONE("lock, unlock"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .setup = set_up_uncontended,
+    .turns = locks_and_unlocks,
+    .variant = &(const enum kind){PRIORITY_INHERITANCE},
+};
+
+CIRCLE("mutex.pi.hand_over") = {
+    .title = "Priority-inheritance mutex, handed over to a thread of higher priority",
+    HAND_OVER(0),
+    .setup = set_up_hand_over,
+    .turns = hand_overs,
+    .variant = &(const enum kind){PRIORITY_INHERITANCE},
+};
+
+CIRCLE("mutex.robust.uncontended") = {
+    .title = "Robust mutex: lock and unlock, a second thread alive",
+    ALONE("lock, unlock"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .setup = set_up_uncontended,
+    .turns = locks_and_unlocks,
+    .variant = &(const enum kind){ROBUST},
+};
+
+CIRCLE("mutex.robust.hand_over") = {
+    .title = "Robust mutex, handed over to a thread of higher priority",
+    HAND_OVER(0),
+    .setup = set_up_hand_over,
+    .turns = hand_overs,
+    .variant = &(const enum kind){ROBUST},
+};
+
+CIRCLE("futex_lock.uncontended") = {
+    .title = "Our own three-state futex lock: lock and unlock",
+    ALONE("lock, unlock"),
+    .expect = UNCONTENDED,
+    .params = SHORT_LOOP,
+    .turns = futex_locks,
+};
+
+CIRCLE("futex_lock.hand_over") = {
+    .title = "Our own three-state futex lock, handed over to a thread of higher priority",
+    HAND_OVER(1),
+    .setup = set_up_futex_lock,
+    .turns = futex_hand_overs,
+};
+
+CIRCLE("scheduler_lock.rseq") = {
+    .title = "Lock of one CPU's threads by restartable sequences: take and release",
+    ALONE("take, release"),
+    .expect = UNCONTENDED,
+    .params = SHORT_LOOP,
+    .setup = set_up_rseq,
+    .turns = rseq_locks,
+};
+
+CIRCLE("scheduler_lock.cas") = {
+    .title = "Lock of one CPU's threads by compare-and-swap: take and release",
+    ALONE("take, release"),
+    .expect = UNCONTENDED,
+    .params = SHORT_LOOP,
+    .turns = cas_locks,
 };

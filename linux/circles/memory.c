@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Memory: the C library's heap, mappings and their protection, and what a fault costs.
+// Memory: the C library's heap, mappings and their protection, and page faults.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -16,21 +16,22 @@ static char *region;
 
 static void mallocs(void *arg, uint64_t turns)
 {
-    const struct circle *self = arg;
-    size_t size = (size_t)self->size;
+    const struct linux_circle *self = arg;
+    size_t size = *(const size_t *)self->variant;
     CYC_SHORT_TURNS(turns, {
         void *block = malloc(size);
-        __asm__ volatile("" : "+r"(block)::"memory"); // a pair that nobody looks at would be left out
+        __asm__ volatile("" : "+r"(block)::"memory"); // else the compiler would remove the pair
         free(block);
     })
 }
 
-// A row's `size` is its pages. Locked memory would be populated behind the circle's back.
-static void set_up_pages(const struct circle *self)
+// The variant is the number of pages. Future mappings must not be locked: locked pages are never
+// absent.
+static void set_up_pages(const struct linux_circle *self)
 {
     mlockall(MCL_CURRENT);
     page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    length = (size_t)self->size * page_bytes;
+    length = *(const size_t *)self->variant * page_bytes;
 }
 
 static inline char *map(void)
@@ -48,11 +49,12 @@ static void maps(void *arg, uint64_t turns)
         must(munmap(map(), length), "munmap");
 }
 
-static void set_up_region(const struct circle *self)
+static void set_up_region(const struct linux_circle *self)
 {
-    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); // 512 pages are to be 512 pages
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); // no huge page in place of 512 small ones
     set_up_pages(self);
     region = map();
+    // Present from the beginning, so that only faults of the circle are counted.
     for (size_t i = 0; i < length; i += page_bytes)
         region[i] = 1;
 }
@@ -70,12 +72,13 @@ static void minor_faults(void *arg, uint64_t turns)
 {
     (void)arg;
     for (; turns > 0; turns--) {
+        // The page was dropped in the turn before.
         *(volatile char *)region = 1;
         must(madvise(region, length, MADV_DONTNEED), "madvise");
     }
 }
 
-// A store that may fault, and where the handler lets the program go on: behind the store.
+// A store that may fault. The handler continues the program behind it.
 void cyc_store(void *address);
 extern const char cyc_store_done[];
 #if defined(__x86_64__)
@@ -100,11 +103,12 @@ static void skip_store(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
-    PROGRAM_COUNTER((ucontext_t *)context) = (__typeof__(PROGRAM_COUNTER((ucontext_t *)context)))cyc_store_done;
+    PROGRAM_COUNTER((ucontext_t *)context) =
+        (__typeof__(PROGRAM_COUNTER((ucontext_t *)context)))cyc_store_done;
     outcomes->handled++;
 }
 
-static void set_up_segv(const struct circle *self)
+static void set_up_segv(const struct linux_circle *self)
 {
     struct sigaction action = {.sa_sigaction = skip_store, .sa_flags = SA_SIGINFO};
     set_up_region(self);
@@ -119,43 +123,100 @@ static void segv_faults(void *arg, uint64_t turns)
         cyc_store(region);
 }
 
-#define MALLOC(bytes_)                                                                                                 \
-    SHORT("memory.malloc_free.bytes_" #bytes_, "malloc and free of " #bytes_ " bytes", "malloc, free",                 \
-         EXPECT_ENTRIES(0), NULL, mallocs, bytes_)
-#define MAP(pages_)                                                                                                    \
-    SOLO("memory.map_unmap.pages_" #pages_, "mmap of " #pages_ " pages, not touched, and munmap", "mmap, munmap",      \
-         EXPECT_ENTRIES(2), set_up_pages, maps, pages_)
-#define PROTECT(pages_)                                                                                                \
-    SOLO("memory.protect.pages_" #pages_, "mprotect of " #pages_ " resident pages to read-only and back",              \
-         "mprotect x 2", EXPECT_ENTRIES(2), set_up_region, protects, pages_)
+CIRCLE("memory.malloc_free.bytes_10") = {
+    .title = "malloc and free of 10 bytes",
+    ALONE("malloc, free"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .turns = mallocs,
+    .variant = &(const size_t){10},
+};
 
-const struct circle memory_circles[] = {
-    MALLOC(10),
-    MALLOC(64),
-    MALLOC(4096),
-    MAP(1),
-    MAP(512),
-    MAP(2048),
-    PROTECT(1),
-    PROTECT(512),
-    {.contract = {.key = "fault.minor",
-                  .title = "Minor fault on an absent page, which madvise then drops again",
-                  .sequence = SEQUENCE("client: store faults", "kernel: maps a zeroed page", "client: store completes",
-                                       "client: madvise(MADV_DONTNEED)"),
-                  .interval = "round_trip",
-                  .from = "client: before the store",
-                  .to = "client: after madvise",
-                  .expect = EXPECT({"entries", 1}, {"switches", 0}, {"faults", 1}),
-                  .correction = "none"},
-     .setup = set_up_region, .turns = minor_faults, .client = 50, .size = 1},
-    {.contract = {.key = "fault.segv_handler",
-                  .title = "Forbidden store, SIGSEGV handled, and return behind the store",
-                  .sequence = SEQUENCE("client: store faults", "client: handler runs", "client: rt_sigreturn"),
-                  .interval = "round_trip",
-                  .from = "client: before the store",
-                  .to = "client: behind the store",
-                  .expect = EXPECT({"entries", 1}, {"switches", 0}, {"handled", 1}, {"faults", 0}),
-                  .correction = "none"},
-     .setup = set_up_segv, .turns = segv_faults, .client = 50, .size = 1},
-    END_OF_FAMILY,
+CIRCLE("memory.malloc_free.bytes_64") = {
+    .title = "malloc and free of 64 bytes",
+    ALONE("malloc, free"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .turns = mallocs,
+    .variant = &(const size_t){64},
+};
+
+CIRCLE("memory.malloc_free.bytes_4096") = {
+    .title = "malloc and free of 4096 bytes",
+    ALONE("malloc, free"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .turns = mallocs,
+    .variant = &(const size_t){4096},
+};
+
+CIRCLE("memory.map_unmap.pages_1") = {
+    .title = "mmap of 1 pages, not touched, and munmap",
+    ALONE("mmap, munmap"),
+    .expect = ENTRIES(2),
+    .setup = set_up_pages,
+    .turns = maps,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("memory.map_unmap.pages_512") = {
+    .title = "mmap of 512 pages, not touched, and munmap",
+    ALONE("mmap, munmap"),
+    .expect = ENTRIES(2),
+    .setup = set_up_pages,
+    .turns = maps,
+    .variant = &(const size_t){512},
+};
+
+CIRCLE("memory.map_unmap.pages_2048") = {
+    .title = "mmap of 2048 pages, not touched, and munmap",
+    ALONE("mmap, munmap"),
+    .expect = ENTRIES(2),
+    .setup = set_up_pages,
+    .turns = maps,
+    .variant = &(const size_t){2048},
+};
+
+CIRCLE("memory.protect.pages_1") = {
+    .title = "mprotect of 1 resident pages to read-only and back",
+    ALONE("mprotect x 2"),
+    .expect = ENTRIES(2),
+    .setup = set_up_region,
+    .turns = protects,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("memory.protect.pages_512") = {
+    .title = "mprotect of 512 resident pages to read-only and back",
+    ALONE("mprotect x 2"),
+    .expect = ENTRIES(2),
+    .setup = set_up_region,
+    .turns = protects,
+    .variant = &(const size_t){512},
+};
+
+CIRCLE("fault.minor") = {
+    .title = "Minor fault on an absent page, which madvise then drops again",
+    .sequence = CYC_SEQUENCE("client: store faults", "kernel: maps a zeroed page",
+                             "client: store completes", "client: madvise(MADV_DONTNEED)"),
+    .from = "client: before the store",
+    .to = "client: after madvise",
+    .expect = CYC_EXPECT({"entries", 1}, {"switches", 0}, {"faults", 1}),
+    .setup = set_up_region,
+    .turns = minor_faults,
+    .client = 50,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("fault.segv_handler") = {
+    .title = "Forbidden store, SIGSEGV handled, and return behind the store",
+    .sequence = CYC_SEQUENCE("client: store faults", "client: handler runs",
+                             "client: rt_sigreturn"),
+    .from = "client: before the store",
+    .to = "client: behind the store",
+    .expect = CYC_EXPECT({"entries", 1}, {"switches", 0}, {"handled", 1}, {"faults", 0}),
+    .setup = set_up_segv,
+    .turns = segv_faults,
+    .client = 50,
+    .variant = &(const size_t){1},
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Microkit's four sequences (seed 000) between two protection domains, here processes. The server is of
-// higher priority, as there. A protected call is a futex hand-off, a notification an eventfd, an event
-// loop a blocking read of it.
+// The four sequences that libmicrokitco's benchmarks time between two protection domains, here two
+// processes. The server has the higher priority, as there. A futex hand-off stands for a protected
+// call, an eventfd for a notification, and a blocking read of it for an event loop.
 #define _GNU_SOURCE
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "../../core/coroutine.h"
+#include <cyc/coroutine.h>
 #include "contract.h"
 #include "futex.h"
 
@@ -15,10 +15,10 @@
 
 enum owner { CALLER, CALLED };
 
-static _Atomic uint32_t *endpoint; // who has the call
+static _Atomic uint32_t *endpoint; // whose turn it is
 static int to_server, to_client;   // eventfds
 
-static void serve_calls(const struct circle *self)
+static void serve_calls(const struct linux_circle *self)
 {
     (void)self;
     for (;;) {
@@ -35,12 +35,13 @@ static void calls(void *arg, uint64_t turns)
     for (; turns > 0; turns--) {
         atomic_store_explicit(endpoint, CALLED, memory_order_release);
         futex_wake(endpoint, 0);
+        // The server has preempted and answered by now, so this seldom waits.
         while (atomic_load_explicit(endpoint, memory_order_acquire) != CALLER)
             futex_wait(endpoint, CALLED, 0);
     }
 }
 
-static void set_up_calls(const struct circle *self)
+static void set_up_calls(const struct linux_circle *self)
 {
     endpoint = shared_alloc(sizeof *endpoint);
     peer_start(self, serve_calls);
@@ -58,7 +59,7 @@ static inline void await(int eventfd_)
     must(read(eventfd_, &count, sizeof count), "read");
 }
 
-static void serve_notifications(const struct circle *self)
+static void serve_notifications(const struct linux_circle *self)
 {
     (void)self;
     for (;;) {
@@ -67,7 +68,7 @@ static void serve_notifications(const struct circle *self)
     }
 }
 
-static void set_up_notifications(const struct circle *self)
+static void set_up_notifications(const struct linux_circle *self)
 {
     to_server = (int)must(eventfd(0, EFD_CLOEXEC), "eventfd");
     to_client = (int)must(eventfd(0, EFD_CLOEXEC), "eventfd");
@@ -83,8 +84,9 @@ static void notifications(void *arg, uint64_t turns)
     }
 }
 
-// The client's worker is a coroutine; its event loop, the root, is the turns function. A turn begins
-// where the loop resumes the worker, so that a test ends with both in their places.
+// The client's worker is a coroutine; its event loop, the root, is the turns function. A turn
+// begins where the loop resumes the worker, so at the end of a test both are where they were before
+// it.
 static _Alignas(16) uint8_t stack[STACK_BYTES];
 static void *root_place, *worker_place;
 
@@ -97,9 +99,10 @@ static void bare_worker(void *arg)
     }
 }
 
-static void set_up_bare(const struct circle *self)
+static void set_up_bare(const struct linux_circle *self)
 {
     set_up_notifications(self);
+    // It has not run yet; the first turn starts it.
     worker_place = cyc_coroutine_place(stack, sizeof stack, bare_worker, NULL);
 }
 
@@ -125,12 +128,13 @@ static void library_worker(void *arg)
     }
 }
 
-static void set_up_library(const struct circle *self)
+static void set_up_library(const struct linux_circle *self)
 {
     set_up_notifications(self);
     cyc_coroutines_init(&set);
-    must(cyc_coroutine_spawn(&set, &worker, stack, sizeof stack, library_worker, NULL), "cyc_coroutine_spawn");
-    cyc_coroutine_yield(&set); // to its wait
+    must(cyc_coroutine_spawn(&set, &worker, stack, sizeof stack, library_worker, NULL),
+         "cyc_coroutine_spawn");
+    cyc_coroutine_yield(&set); // runs the worker until it waits
 }
 
 static void library_waits(void *arg, uint64_t turns)
@@ -142,41 +146,59 @@ static void library_waits(void *arg, uint64_t turns)
     }
 }
 
-#define MICROKIT(key_, title_, sequence_, from_, to_, entries_, setup_, turns_)                                        \
-    {                                                                                                                  \
-        .contract = {.key = "microkit." key_,                                                                          \
-                     .title = title_,                                                                                  \
-                     .sequence = sequence_,                                                                            \
-                     .interval = "round_trip",                                                                         \
-                     .from = from_,                                                                                    \
-                     .to = to_,                                                                                        \
-                     .expect = EXPECT_ROUND_TRIP(entries_, cross, server_higher),                                      \
-                     .params = PARAMS({"space", "cross"}, {"priority", "server_higher"}),                              \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .turns = turns_, PLACED(cross, server_higher),                                                \
-    }
-#define SERVER_PART                                                                                                    \
-    "server: preempts client, returns to its event loop", "server: notify", "server: blocks in its event loop"
+#define SERVER_PART                                                         \
+    "server: preempts client, returns to its event loop", "server: notify", \
+        "server: blocks in its event loop"
 
-const struct circle microkit_circles[] = {
-    MICROKIT("ppcall", "Protected procedure call and return",
-             SEQUENCE("client: store, FUTEX_WAKE", "server: preempts client, returns from FUTEX_WAIT",
-                      "server: store, FUTEX_WAKE", "server: blocks in FUTEX_WAIT", "client: returns from FUTEX_WAKE"),
-             "client: before the call", "client: after the call", 3, set_up_calls, calls),
-    MICROKIT("notify", "Notification and notification back, both to event loops",
-             SEQUENCE("client: notify", SERVER_PART, "client: event loop returns at once"), "client: before notify",
-             "client: in its event loop, notified", 4, set_up_notifications, notifications),
-    MICROKIT("notify_bare_coroutine_wait", "Notification round trip, awaited by a bare coroutine switch",
-             SEQUENCE("client: event loop switches to the worker", "client: worker notifies", SERVER_PART,
-                      "client: worker switches to the event loop", "client: event loop returns at once"),
-             "client: before the switch to the worker", "client: in its event loop, notified", 4, set_up_bare,
-             bare_waits),
-    MICROKIT("notify_coroutine_wait", "Notification round trip, awaited on a semaphore of the coroutine library",
-             SEQUENCE("client: event loop signals the semaphore, which hands over to the worker",
-                      "client: worker notifies", SERVER_PART,
-                      "client: worker waits on the semaphore, the event loop runs",
-                      "client: event loop returns at once"),
-             "client: before the signal to the worker", "client: in its event loop, notified", 4, set_up_library,
-             library_waits),
-    END_OF_FAMILY,
+CIRCLE("microkit.ppcall") = {
+    .title = "Protected procedure call and return",
+    .sequence = CYC_SEQUENCE("client: store, FUTEX_WAKE",
+                             "server: preempts client, returns from FUTEX_WAIT",
+                             "server: store, FUTEX_WAKE", "server: blocks in FUTEX_WAIT",
+                             "client: returns from FUTEX_WAKE"),
+    .from = "client: before the call",
+    .to = "client: after the call",
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(3, CROSS_SPACE),
+    .setup = set_up_calls,
+    .turns = calls,
+};
+
+CIRCLE("microkit.notify") = {
+    .title = "Notification and notification back, both to event loops",
+    .sequence = CYC_SEQUENCE("client: notify", SERVER_PART, "client: event loop returns at once"),
+    .from = "client: before notify",
+    .to = "client: in its event loop, notified",
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_notifications,
+    .turns = notifications,
+};
+
+CIRCLE("microkit.notify_bare_coroutine_wait") = {
+    .title = "Notification round trip, awaited by a bare coroutine switch",
+    .sequence = CYC_SEQUENCE("client: event loop switches to the worker", "client: worker notifies",
+                             SERVER_PART, "client: worker switches to the event loop",
+                             "client: event loop returns at once"),
+    .from = "client: before the switch to the worker",
+    .to = "client: in its event loop, notified",
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_bare,
+    .turns = bare_waits,
+};
+
+CIRCLE("microkit.notify_coroutine_wait") = {
+    .title = "Notification round trip, awaited on a semaphore of the coroutine library",
+    .sequence =
+        CYC_SEQUENCE("client: event loop signals the semaphore, which hands over to the worker",
+                     "client: worker notifies", SERVER_PART,
+                     "client: worker waits on the semaphore, the event loop runs",
+                     "client: event loop returns at once"),
+    .from = "client: before the signal to the worker",
+    .to = "client: in its event loop, notified",
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_library,
+    .turns = library_waits,
 };

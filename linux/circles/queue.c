@@ -14,7 +14,7 @@
 static mqd_t posix_request, posix_reply;
 static int sysv_request, sysv_reply;
 
-static void serve_posix(const struct circle *self)
+static void serve_posix(const struct linux_circle *self)
 {
     char byte;
     (void)self;
@@ -34,9 +34,11 @@ static void posix_round_trips(void *arg, uint64_t turns)
     }
 }
 
-// The name is gone before anyone else can use it; the queue lives as long as its descriptors.
+// The name is removed at once, so that nothing else uses it; the queue lives as long as its
+// descriptors.
 static mqd_t posix_queue(const char *direction)
 {
+    // One message is in flight at a time.
     struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 1};
     char name[48];
     snprintf(name, sizeof name, "/cyclometer-%s-%d", direction, getpid());
@@ -48,7 +50,7 @@ static mqd_t posix_queue(const char *direction)
     return queue;
 }
 
-static void set_up_posix(const struct circle *self)
+static void set_up_posix(const struct linux_circle *self)
 {
     posix_request = posix_queue("request");
     posix_reply = posix_queue("reply");
@@ -60,7 +62,7 @@ struct message {
     char byte;
 };
 
-static void serve_sysv(const struct circle *self)
+static void serve_sysv(const struct linux_circle *self)
 {
     struct message message;
     (void)self;
@@ -86,37 +88,122 @@ static int sysv_queue(void)
     if (id < 0 && errno == ENOSYS)
         circle_skip("this kernel has no System V message queues; build it with CONFIG_SYSVIPC");
     must(id, "msgget");
-    host_forget_sysv('m', id);
+    // These objects outlive the process.
+    circle_remove_sysv('m', id);
     return id;
 }
 
-static void set_up_sysv(const struct circle *self)
+static void set_up_sysv(const struct linux_circle *self)
 {
     sysv_request = sysv_queue();
     sysv_reply = sysv_queue();
     peer_start(self, serve_sysv);
 }
 
-#define QUEUE(object, title_, send, receive, setup_, turns_, space_, relation_)                                        \
-    {                                                                                                                  \
-        .contract = {.key = object ".round_trip." #space_ "." #relation_,                                              \
-                     .title = "Round trip over two " title_ " message queues, " WORDS_##space_ ", " WORDS_##relation_, \
-                     .sequence = ROUND_TRIP_##relation_(send, receive),                                                \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before " send,                                                                   \
-                     .to = "client: after " receive,                                                                   \
-                     .expect = EXPECT_ROUND_TRIP(4, space_, relation_),                                                \
-                     .params = PARAMS({"space", #space_}, {"priority", #relation_}, {"bytes", "1"}),                   \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .turns = turns_, PLACED(space_, relation_),                                                   \
-    }
-#define POSIX_QUEUE(space_, relation_)                                                                                 \
-    QUEUE("posix_queue", "POSIX", "mq_send", "mq_receive", set_up_posix, posix_round_trips, space_, relation_)
-#define SYSV_QUEUE(space_, relation_)                                                                                  \
-    QUEUE("sysv_queue", "System V", "msgsnd", "msgrcv", set_up_sysv, sysv_round_trips, space_, relation_)
+CIRCLE("posix_queue.round_trip.same.equal") = {
+    .title = "Round trip over two POSIX message queues, same space, equal priorities",
+    ROUND_TRIP_EQUAL("mq_send", "mq_receive"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"bytes", "1"}),
+    EQUAL(4, SAME_SPACE),
+    .setup = set_up_posix,
+    .turns = posix_round_trips,
+};
 
-const struct circle queue_circles[] = {
-    EVERYWHERE(POSIX_QUEUE),
-    EVERYWHERE(SYSV_QUEUE),
-    END_OF_FAMILY,
+CIRCLE("posix_queue.round_trip.same.client_higher") = {
+    .title = "Round trip over two POSIX message queues, same space, client of higher priority",
+    ROUND_TRIP_CLIENT_HIGHER("mq_send", "mq_receive"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "client_higher"}, {"bytes", "1"}),
+    CLIENT_HIGHER(4, SAME_SPACE),
+    .setup = set_up_posix,
+    .turns = posix_round_trips,
+};
+
+CIRCLE("posix_queue.round_trip.same.server_higher") = {
+    .title = "Round trip over two POSIX message queues, same space, server of higher priority",
+    ROUND_TRIP_SERVER_HIGHER("mq_send", "mq_receive"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}, {"bytes", "1"}),
+    SERVER_HIGHER(4, SAME_SPACE),
+    .setup = set_up_posix,
+    .turns = posix_round_trips,
+};
+
+CIRCLE("posix_queue.round_trip.cross.equal") = {
+    .title = "Round trip over two POSIX message queues, cross space, equal priorities",
+    ROUND_TRIP_EQUAL("mq_send", "mq_receive"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"bytes", "1"}),
+    EQUAL(4, CROSS_SPACE),
+    .setup = set_up_posix,
+    .turns = posix_round_trips,
+};
+
+CIRCLE("posix_queue.round_trip.cross.client_higher") = {
+    .title = "Round trip over two POSIX message queues, cross space, client of higher priority",
+    ROUND_TRIP_CLIENT_HIGHER("mq_send", "mq_receive"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "client_higher"}, {"bytes", "1"}),
+    CLIENT_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_posix,
+    .turns = posix_round_trips,
+};
+
+CIRCLE("posix_queue.round_trip.cross.server_higher") = {
+    .title = "Round trip over two POSIX message queues, cross space, server of higher priority",
+    ROUND_TRIP_SERVER_HIGHER("mq_send", "mq_receive"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}, {"bytes", "1"}),
+    SERVER_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_posix,
+    .turns = posix_round_trips,
+};
+
+CIRCLE("sysv_queue.round_trip.same.equal") = {
+    .title = "Round trip over two System V message queues, same space, equal priorities",
+    ROUND_TRIP_EQUAL("msgsnd", "msgrcv"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"bytes", "1"}),
+    EQUAL(4, SAME_SPACE),
+    .setup = set_up_sysv,
+    .turns = sysv_round_trips,
+};
+
+CIRCLE("sysv_queue.round_trip.same.client_higher") = {
+    .title = "Round trip over two System V message queues, same space, client of higher priority",
+    ROUND_TRIP_CLIENT_HIGHER("msgsnd", "msgrcv"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "client_higher"}, {"bytes", "1"}),
+    CLIENT_HIGHER(4, SAME_SPACE),
+    .setup = set_up_sysv,
+    .turns = sysv_round_trips,
+};
+
+CIRCLE("sysv_queue.round_trip.same.server_higher") = {
+    .title = "Round trip over two System V message queues, same space, server of higher priority",
+    ROUND_TRIP_SERVER_HIGHER("msgsnd", "msgrcv"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}, {"bytes", "1"}),
+    SERVER_HIGHER(4, SAME_SPACE),
+    .setup = set_up_sysv,
+    .turns = sysv_round_trips,
+};
+
+CIRCLE("sysv_queue.round_trip.cross.equal") = {
+    .title = "Round trip over two System V message queues, cross space, equal priorities",
+    ROUND_TRIP_EQUAL("msgsnd", "msgrcv"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"bytes", "1"}),
+    EQUAL(4, CROSS_SPACE),
+    .setup = set_up_sysv,
+    .turns = sysv_round_trips,
+};
+
+CIRCLE("sysv_queue.round_trip.cross.client_higher") = {
+    .title = "Round trip over two System V message queues, cross space, client of higher priority",
+    ROUND_TRIP_CLIENT_HIGHER("msgsnd", "msgrcv"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "client_higher"}, {"bytes", "1"}),
+    CLIENT_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_sysv,
+    .turns = sysv_round_trips,
+};
+
+CIRCLE("sysv_queue.round_trip.cross.server_higher") = {
+    .title = "Round trip over two System V message queues, cross space, server of higher priority",
+    ROUND_TRIP_SERVER_HIGHER("msgsnd", "msgrcv"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}, {"bytes", "1"}),
+    SERVER_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_sysv,
+    .turns = sysv_round_trips,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// One restartable sequence: replaces a word that all users of one CPU share, without an atomic
-// instruction. A thread that is preempted or signalled between the look and the store starts again.
+// A restartable sequence that replaces a word shared by threads of one CPU without an atomic
+// instruction. If the thread is preempted or signalled between the comparison and the store, the
+// kernel restarts the sequence.
 #ifndef LINUX_CIRCLES_RSEQ_H
 #define LINUX_CIRCLES_RSEQ_H
 
@@ -16,7 +17,7 @@
 #define __rseq_offset 0
 #endif
 
-// The word that the kernel wants to see before a restart's address.
+// The word that must precede the address where a sequence restarts.
 #ifndef RSEQ_SIG
 #if defined(__x86_64__)
 #define RSEQ_SIG 0x53053053
@@ -29,7 +30,8 @@
 
 #define RSEQ_AREA_BYTES 32
 
-// What the calling thread has registered with the kernel; the sequence in progress stands at offset 8.
+// The calling thread's area, registered with the kernel; offset 8 points to the sequence in
+// progress.
 static void *rseq_area;
 
 static inline char *rseq_thread_pointer(void)
@@ -45,7 +47,8 @@ static inline char *rseq_thread_pointer(void)
     return pointer;
 }
 
-// Must be called once by the thread that uses rseq_replace. NULL, or a sentence that says why not.
+// The thread that uses rseq_replace calls this once. NULL, or a sentence that gives the reason why
+// it cannot.
 static inline const char *rseq_register(void)
 {
     static _Alignas(RSEQ_AREA_BYTES) uint8_t own[RSEQ_AREA_BYTES];
@@ -55,11 +58,14 @@ static inline const char *rseq_register(void)
     return "this kernel has no restartable sequences; build it with CONFIG_RSEQ";
 }
 
-// From 1 up to 2 the kernel restarts at 4, which leads back to 0 where the sequence announces itself.
-#define RSEQ_TABLE                                                                                                     \
-    ".pushsection __rseq_cs, \"aw\"\n\t.balign 32\n3:\n\t.long 0, 0\n\t.quad 1f, 2f - 1f, 4f\n\t.popsection\n"
-#define RSEQ_RESTART(signature, jump)                                                                                  \
-    "2:\n\t.pushsection .text.rseq_restart, \"ax\"\n\t" signature "\n4:\n\t" jump " 0b\n\t.popsection\n"
+// Between labels 1 and 2 an interruption continues at 4, which jumps back to 0, where the sequence
+// is announced to the kernel again.
+#define RSEQ_TABLE                                                                          \
+    ".pushsection __rseq_cs, \"aw\"\n\t.balign 32\n3:\n\t.long 0, 0\n\t.quad 1f, 2f - 1f, " \
+    "4f\n\t.popsection\n"
+#define RSEQ_RESTART(signature, jump)                                             \
+    "2:\n\t.pushsection .text.rseq_restart, \"ax\"\n\t" signature "\n4:\n\t" jump \
+    " 0b\n\t.popsection\n"
 
 // 1 if the word held `expected` and now holds `desired`; 0 if it held something else.
 static inline int rseq_replace(uint32_t *word, uint32_t expected, uint32_t desired)
@@ -71,11 +77,12 @@ static inline int rseq_replace(uint32_t *word, uint32_t expected, uint32_t desir
                             "1:\n\t"
                             "cmpl %[expected], (%[word])\n\t"
                             "jne %l[differs]\n\t"
-                            "movl %[desired], (%[word])\n"
-                 RSEQ_RESTART(".byte 0x0f, 0xb9, 0x3d\n\t.long %c[signature]", "jmp") // an undefined instruction
+                            "movl %[desired], (%[word])\n" RSEQ_RESTART(
+                                ".byte 0x0f, 0xb9, 0x3d\n\t.long %c[signature]",
+                                "jmp") // an undefined instruction
                  :
-                 : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"(expected), [desired] "r"(desired),
-                   [signature] "i"(RSEQ_SIG)
+                 : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"(expected),
+                   [desired] "r"(desired), [signature] "i"(RSEQ_SIG)
                  : "rax", "cc", "memory"
                  : differs);
 #elif defined(__aarch64__)
@@ -87,27 +94,26 @@ static inline int rseq_replace(uint32_t *word, uint32_t expected, uint32_t desir
                             "ldr w9, [%[word]]\n\t"
                             "cmp w9, %w[expected]\n\t"
                             "b.ne %l[differs]\n\t"
-                            "str %w[desired], [%[word]]\n"
-                 RSEQ_RESTART(".long %c[signature]", "b")
+                            "str %w[desired], [%[word]]\n" RSEQ_RESTART(".long %c[signature]", "b")
                  :
-                 : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"(expected), [desired] "r"(desired),
-                   [signature] "i"(RSEQ_SIG)
+                 : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"(expected),
+                   [desired] "r"(desired), [signature] "i"(RSEQ_SIG)
                  : "x9", "cc", "memory"
                  : differs);
 #elif defined(__riscv)
-    __asm__ goto(RSEQ_TABLE "0:\n\t"
-                            "lla t0, 3b\n\t"
-                            "sd t0, 8(%[area])\n"
-                            "1:\n\t"
-                            "lw t0, 0(%[word])\n\t"
-                            "bne t0, %[expected], %l[differs]\n\t"
-                            "sw %[desired], 0(%[word])\n"
-                 RSEQ_RESTART(".long %[signature]", "j")
-                 :
-                 : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"((int64_t)(int32_t)expected),
-                   [desired] "r"(desired), [signature] "i"(RSEQ_SIG)
-                 : "t0", "memory"
-                 : differs);
+    __asm__ goto(
+        RSEQ_TABLE "0:\n\t"
+                   "lla t0, 3b\n\t"
+                   "sd t0, 8(%[area])\n"
+                   "1:\n\t"
+                   "lw t0, 0(%[word])\n\t"
+                   "bne t0, %[expected], %l[differs]\n\t"
+                   "sw %[desired], 0(%[word])\n" RSEQ_RESTART(".long %[signature]", "j")
+        :
+        : [area] "r"(rseq_area), [word] "r"(word), [expected] "r"((int64_t)(int32_t)expected),
+          [desired] "r"(desired), [signature] "i"(RSEQ_SIG)
+        : "t0", "memory"
+        : differs);
 #else
 #error "no restartable sequence for this architecture; add one to linux/circles/rseq.h"
 #endif

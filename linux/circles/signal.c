@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Signals: to oneself, to another thread or process and back, and taken without a handler.
-// System calls are made directly where the C library adds others: raise() masks signals, sigqueue() asks
-// for process and user.
+// Signals: to oneself, to another thread or process and back, and taken without a handler. These
+// circles make system calls directly if the C library would add others: raise() masks signals, and
+// sigqueue() calls getpid and getuid.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -19,16 +19,19 @@ static void know_client(void)
     client_thread = (pid_t)syscall(SYS_gettid);
 }
 
-static void start_server(const struct circle *self, void (*body)(const struct circle *self))
+static void start_server(const struct linux_circle *self,
+                         void (*body)(const struct linux_circle *self))
 {
     know_client();
     server_thread = peer_start(self, body);
+    // tgkill takes the process and the thread; the main thread of a process has the same number.
     server_process = self->space == SAME_SPACE ? client_process : server_thread;
 }
 
 static void handle(int number)
 {
     (void)number;
+    // Both sides count into one place; they never run at the same time.
     outcomes->handled++;
 }
 
@@ -47,7 +50,7 @@ static sigset_t block(int number)
     return set;
 }
 
-static void set_up_handler(const struct circle *self)
+static void set_up_handler(const struct linux_circle *self)
 {
     (void)self;
     know_client();
@@ -68,19 +71,20 @@ static void tgkills(void *arg, uint64_t turns)
         syscall(SYS_tgkill, client_process, client_thread, SIGUSR1);
 }
 
-// Both sides block SIGUSR1 except while they wait in sigsuspend, so that no signal comes too early.
+// Both sides block SIGUSR1 except in sigsuspend, so that no signal arrives too early.
 static sigset_t open_mask;
 
-static void serve_signals(const struct circle *self)
+static void serve_signals(const struct linux_circle *self)
 {
     (void)self;
     for (;;) {
+        // Opens the mask and waits in one step.
         sigsuspend(&open_mask);
         must(syscall(SYS_tgkill, client_process, client_thread, SIGUSR1), "tgkill");
     }
 }
 
-static void set_up_peer(const struct circle *self)
+static void set_up_peer(const struct linux_circle *self)
 {
     install(SIGUSR1);
     block(SIGUSR1);
@@ -97,7 +101,7 @@ static void signals_there_and_back(void *arg, uint64_t turns)
     }
 }
 
-static sigset_t requests, replies; // one real-time signal each
+static sigset_t requests, replies; // one real-time signal in each
 
 static inline void send(pid_t process, int number)
 {
@@ -105,7 +109,7 @@ static inline void send(pid_t process, int number)
     must(syscall(SYS_rt_sigqueueinfo, process, number, &info), "rt_sigqueueinfo");
 }
 
-static void set_up_own_queue(const struct circle *self)
+static void set_up_own_queue(const struct linux_circle *self)
 {
     (void)self;
     know_client();
@@ -122,7 +126,7 @@ static void queue_waits(void *arg, uint64_t turns)
     }
 }
 
-static void serve_queue(const struct circle *self)
+static void serve_queue(const struct linux_circle *self)
 {
     siginfo_t info;
     (void)self;
@@ -132,8 +136,9 @@ static void serve_queue(const struct circle *self)
     }
 }
 
-static void set_up_queue(const struct circle *self)
+static void set_up_queue(const struct linux_circle *self)
 {
+    // Blocked before the server starts, which inherits the mask.
     requests = block(SIGRTMIN);
     replies = block(SIGRTMIN + 1);
     start_server(self, serve_queue);
@@ -151,7 +156,7 @@ static void queue_round_trips(void *arg, uint64_t turns)
 
 static int fd;
 
-static void set_up_signalfd(const struct circle *self)
+static void set_up_signalfd(const struct linux_circle *self)
 {
     sigset_t set = block(SIGUSR1);
     (void)self;
@@ -169,67 +174,91 @@ static void signalfd_reads(void *arg, uint64_t turns)
     }
 }
 
-#define SELF(key_, title_, first, second, third, to_, handled_, setup_, turns_)                                        \
-    {                                                                                                                  \
-        .contract = {.key = key_,                                                                                      \
-                     .title = title_,                                                                                  \
-                     .sequence = SEQUENCE("client: " first, "client: " second, "client: " third),                      \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before " first,                                                                  \
-                     .to = to_,                                                                                        \
-                     .expect = EXPECT({"entries", 2}, {"switches", 0}, {"handled", handled_}, {"faults", 0}),          \
-                     .params = PARAMS({"space", "same"}),                                                              \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .turns = turns_, .client = 50,                                                                \
-    }
-#define BY_HANDLER(key_, title_, call, turns_)                                                                         \
-    SELF(key_, title_, call, "handler runs in the call's return", "rt_sigreturn", "client: after " call, 1,            \
-         set_up_handler, turns_)
+#define BY_HANDLER(call)                                                                   \
+    .sequence = CYC_SEQUENCE("client: " call, "client: handler runs in the call's return", \
+                             "client: rt_sigreturn"),                                      \
+    .from = "client: before " call, .to = "client: after " call,                           \
+    .expect = CYC_EXPECT({"entries", 2}, {"switches", 0}, {"handled", 1}, {"faults", 0}),  \
+    .client = 50
 
-// A handler's return is an entry of its own: tgkill, sigsuspend and rt_sigreturn on each side.
-#define TO_PEER(key_, title_, space_)                                                                                  \
-    {                                                                                                                  \
-        .contract = {.key = "signal." key_,                                                                            \
-                     .title = title_,                                                                                  \
-                     .sequence = SEQUENCE("client: tgkill", "client: blocks in sigsuspend", "server: handler runs",    \
-                                          "server: returns from sigsuspend", "server: tgkill",                         \
-                                          "server: blocks in sigsuspend", "client: handler runs",                      \
-                                          "client: returns from sigsuspend"),                                          \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before tgkill",                                                                  \
-                     .to = "client: after sigsuspend",                                                                 \
-                     .expect = EXPECT({"entries", 6}, {"switches", 2},                                                 \
-                                      {"space_switches", SPACE_SWITCHES_##space_}, {"wakeups", 2}, {"voluntary", 1},   \
-                                      {"involuntary", 0}, {"handled", 2}, {"faults", 0}),                              \
-                     .params = PARAMS({"space", #space_}, {"priority", "equal"}),                                      \
-                     .correction = "none"},                                                                            \
-        .setup = set_up_peer, .turns = signals_there_and_back, PLACED(space_, equal),                                  \
-    }
-#define QUEUED(space_)                                                                                                 \
-    {                                                                                                                  \
-        .contract = {.key = "signal.queue_wait." #space_ ".equal",                                                     \
-                     .title = "Queued signal taken by sigwaitinfo, and one back, " WORDS_##space_,                     \
-                     .sequence = ROUND_TRIP_equal("rt_sigqueueinfo", "sigwaitinfo"),                                   \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before rt_sigqueueinfo",                                                         \
-                     .to = "client: after sigwaitinfo",                                                                \
-                     .expect = EXPECT_ROUND_TRIP(4, space_, equal),                                                    \
-                     .params = PARAMS({"space", #space_}, {"priority", "equal"}),                                      \
-                     .correction = "none"},                                                                            \
-        .setup = set_up_queue, .turns = queue_round_trips, PLACED(space_, equal),                                      \
-    }
+#define PENDING(call, take)                                                               \
+    .sequence = CYC_SEQUENCE("client: " call, "client: signal stays pending",             \
+                             "client: " take " returns at once"),                         \
+    .from = "client: before " call, .to = "client: after " take,                          \
+    .expect = CYC_EXPECT({"entries", 2}, {"switches", 0}, {"handled", 0}, {"faults", 0}), \
+    .client = 50
 
-const struct circle signal_circles[] = {
-    BY_HANDLER("signal.self.kill", "Signal to oneself by kill, handled", "kill", kills),
-    BY_HANDLER("signal.self.tgkill", "Signal to oneself by tgkill, handled", "tgkill", tgkills),
-    TO_PEER("to_thread", "Signal to another thread, handled there, and one back", same),
-    TO_PEER("to_process", "Signal to another process, handled there, and one back", cross),
-    SELF("signal.queue_wait.self", "Queued signal to oneself, taken by sigwaitinfo", "rt_sigqueueinfo",
-         "signal stays pending", "sigwaitinfo returns at once", "client: after sigwaitinfo", 0, set_up_own_queue,
-         queue_waits),
-    QUEUED(same),
-    QUEUED(cross),
-    SELF("signalfd.read", "Signal to oneself, read from a signalfd", "kill", "signal stays pending",
-         "read returns at once", "client: after read", 0, set_up_signalfd, signalfd_reads),
-    END_OF_FAMILY,
+// A handler's return is an entry too: tgkill, sigsuspend and rt_sigreturn on each side.
+#define TO_PEER(space_)                                                                        \
+    .sequence = CYC_SEQUENCE("client: tgkill", "client: blocks in sigsuspend",                 \
+                             "server: handler runs", "server: returns from sigsuspend",        \
+                             "server: tgkill", "server: blocks in sigsuspend",                 \
+                             "client: handler runs", "client: returns from sigsuspend"),       \
+    .from = "client: before tgkill", .to = "client: after sigsuspend",                         \
+    .expect = CYC_EXPECT({"entries", 6}, {"switches", 2},                                      \
+                         {"space_switches", SPACE_SWITCHES(space_)}, {"wakeups", 2},           \
+                         {"voluntary", 1}, {"involuntary", 0}, {"handled", 2}, {"faults", 0}), \
+    .space = space_, .client = 50, .server = 50, .setup = set_up_peer,                         \
+    .turns = signals_there_and_back
+
+CIRCLE("signal.self.kill") = {
+    .title = "Signal to oneself by kill, handled",
+    BY_HANDLER("kill"),
+    .params = CYC_PARAMS({"space", "same"}),
+    .setup = set_up_handler,
+    .turns = kills,
+};
+
+CIRCLE("signal.self.tgkill") = {
+    .title = "Signal to oneself by tgkill, handled",
+    BY_HANDLER("tgkill"),
+    .params = CYC_PARAMS({"space", "same"}),
+    .setup = set_up_handler,
+    .turns = tgkills,
+};
+
+CIRCLE("signal.to_thread") = {
+    .title = "Signal to another thread, handled there, and one back",
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}),
+    TO_PEER(SAME_SPACE),
+};
+
+CIRCLE("signal.to_process") = {
+    .title = "Signal to another process, handled there, and one back",
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}),
+    TO_PEER(CROSS_SPACE),
+};
+
+CIRCLE("signal.queue_wait.self") = {
+    .title = "Queued signal to oneself, taken by sigwaitinfo",
+    PENDING("rt_sigqueueinfo", "sigwaitinfo"),
+    .params = CYC_PARAMS({"space", "same"}),
+    .setup = set_up_own_queue,
+    .turns = queue_waits,
+};
+
+CIRCLE("signal.queue_wait.same.equal") = {
+    .title = "Queued signal taken by sigwaitinfo, and one back, same space",
+    ROUND_TRIP_EQUAL("rt_sigqueueinfo", "sigwaitinfo"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}),
+    EQUAL(4, SAME_SPACE),
+    .setup = set_up_queue,
+    .turns = queue_round_trips,
+};
+
+CIRCLE("signal.queue_wait.cross.equal") = {
+    .title = "Queued signal taken by sigwaitinfo, and one back, cross space",
+    ROUND_TRIP_EQUAL("rt_sigqueueinfo", "sigwaitinfo"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}),
+    EQUAL(4, CROSS_SPACE),
+    .setup = set_up_queue,
+    .turns = queue_round_trips,
+};
+
+CIRCLE("signalfd.read") = {
+    .title = "Signal to oneself, read from a signalfd",
+    PENDING("kill", "read"),
+    .params = CYC_PARAMS({"space", "same"}),
+    .setup = set_up_signalfd,
+    .turns = signalfd_reads,
 };

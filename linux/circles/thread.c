@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Threads and processes: giving up the CPU, and making and ending them.
+// Threads and processes: yielding the CPU, creation and end.
 //
-// The yield's switch counts as involuntary: the thread stays runnable. A thread or process that
-// is made within a turn is no participant of the visit, so its own switch shows in `cpu_switches` only.
+// The kernel counts a yield's switch as involuntary, because the thread stays runnable. A thread or
+// process that is created within a turn is not a participant of the visit, so its switches are
+// counted in `cpu_switches` only.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -14,14 +15,14 @@
 #include "contract.h"
 #include "exit_image.h"
 
-static void serve_yield(const struct circle *self)
+static void serve_yield(const struct linux_circle *self)
 {
     (void)self;
     for (;;)
         sched_yield();
 }
 
-static void set_up_yield(const struct circle *self)
+static void set_up_yield(const struct linux_circle *self)
 {
     peer_start(self, serve_yield);
 }
@@ -33,8 +34,9 @@ static void yields(void *arg, uint64_t turns)
         sched_yield();
 }
 
-// What locked memory would add to a circle is not its object: a new stack or process pre-faulted.
-static void unlock_future_memory(const struct circle *self)
+// With future mappings locked, the kernel would populate every new stack and process at once, and
+// the circle would time that.
+static void unlock_future_memory(const struct linux_circle *self)
 {
     (void)self;
     mlockall(MCL_CURRENT);
@@ -50,7 +52,8 @@ static void create_joins(void *arg, uint64_t turns)
     pthread_t thread;
     (void)arg;
     for (; turns > 0; turns--)
-        if (pthread_create(&thread, NULL, return_at_once, NULL) != 0 || pthread_join(thread, NULL) != 0)
+        if (pthread_create(&thread, NULL, return_at_once, NULL) != 0 ||
+            pthread_join(thread, NULL) != 0)
             circle_fail("pthread_create");
 }
 
@@ -59,6 +62,7 @@ static void fork_waits(void *arg, uint64_t turns)
     (void)arg;
     for (; turns > 0; turns--) {
         pid_t child = fork();
+        // Not exit(): the parent owns what would be flushed.
         if (child == 0)
             _exit(0);
         must(waitpid(child, NULL, 0), "fork or waitpid");
@@ -67,7 +71,7 @@ static void fork_waits(void *arg, uint64_t turns)
 
 static int image_fd;
 
-static void set_up_exec(const struct circle *self)
+static void set_up_exec(const struct linux_circle *self)
 {
     image_fd = exit_image_open();
     if (image_fd < 0)
@@ -75,7 +79,7 @@ static void set_up_exec(const struct circle *self)
     unlock_future_memory(self);
 }
 
-// Apart from the loop, whose variables the child would share.
+// Not inlined into the loop: the child would share the loop's variables.
 static __attribute__((noinline)) pid_t vfork_exec(void)
 {
     pid_t child = vfork();
@@ -92,67 +96,88 @@ static void vfork_execs(void *arg, uint64_t turns)
     for (; turns > 0; turns--) {
         int status = 0;
         must(waitpid(vfork_exec(), &status, 0), "vfork or waitpid");
+        // The image exits with 0, and with 1 if it could not be executed.
         if (status != 0)
             circle_fail("execveat of a memfd");
     }
 }
 
-#define YIELD(space_, priority_)                                                                                       \
-    {                                                                                                                  \
-        .contract = {.key = "thread.yield." #space_ ".fifo_" #priority_,                                               \
-                     .title = "sched_yield and back, " WORDS_##space_ ", both SCHED_FIFO " #priority_,                 \
-                     .sequence = SEQUENCE("client: sched_yield", "server: returns from sched_yield",                   \
-                                          "server: sched_yield", "client: returns from sched_yield"),                  \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before sched_yield",                                                             \
-                     .to = "client: after sched_yield",                                                                \
-                     .expect = EXPECT({"entries", 2}, {"switches", 2},                                                 \
-                                      {"space_switches", SPACE_SWITCHES_##space_}, {"wakeups", 0}, {"voluntary", 0},   \
-                                      {"involuntary", 1}, {"faults", 0}),                                              \
-                     .params = PARAMS({"space", #space_}, {"priority", "equal"}, {"fifo", #priority_}),                \
-                     .correction = "none"},                                                                            \
-        .setup = set_up_yield, .turns = yields, .space = SPACE_##space_, .client = priority_, .server = priority_,     \
-    }
+// The run queue's cost does not depend on the priority; its two ends show that.
+#define YIELD(space_, priority_)                                                                \
+    .sequence = CYC_SEQUENCE("client: sched_yield", "server: returns from sched_yield",         \
+                             "server: sched_yield", "client: returns from sched_yield"),        \
+    .from = "client: before sched_yield", .to = "client: after sched_yield",                    \
+    .expect =                                                                                   \
+        CYC_EXPECT({"entries", 2}, {"switches", 2}, {"space_switches", SPACE_SWITCHES(space_)}, \
+                   {"wakeups", 0}, {"voluntary", 0}, {"involuntary", 1}, {"faults", 0}),        \
+    .space = space_, .client = priority_, .server = priority_, .setup = set_up_yield,           \
+    .turns = yields
 
-// The client blocks once and is switched to once; in between the CPU runs the new thread or process.
-// How many system calls pthread_create makes is the C library's affair, so they are not proven there.
+CIRCLE("thread.yield.same.fifo_1") = {
+    .title = "sched_yield and back, same space, both SCHED_FIFO 1",
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"fifo", "1"}),
+    YIELD(SAME_SPACE, 1),
+};
+
+CIRCLE("thread.yield.same.fifo_99") = {
+    .title = "sched_yield and back, same space, both SCHED_FIFO 99",
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"fifo", "99"}),
+    YIELD(SAME_SPACE, 99),
+};
+
+CIRCLE("thread.yield.cross.fifo_1") = {
+    .title = "sched_yield and back, cross space, both SCHED_FIFO 1",
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"fifo", "1"}),
+    YIELD(CROSS_SPACE, 1),
+};
+
+CIRCLE("thread.yield.cross.fifo_99") = {
+    .title = "sched_yield and back, cross space, both SCHED_FIFO 99",
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"fifo", "99"}),
+    YIELD(CROSS_SPACE, 99),
+};
+
+// The client blocks once and is switched to once; in between the CPU runs the new thread or
+// process. The C library decides how many system calls pthread_create makes, so
+// thread.create_join does not expect a number of entries.
 #define BORN_AND_GONE {"switches", 1}, {"cpu_switches", 2}, {"voluntary", 1}, {"involuntary", 0}
 
-#define BIRTH(key_, title_, sequence_, to_, expect_, params_, setup_, turns_)                                          \
-    {                                                                                                                  \
-        .contract = {.key = key_,                                                                                      \
-                     .title = title_,                                                                                  \
-                     .sequence = sequence_,                                                                            \
-                     .interval = "round_trip",                                                                         \
-                     .from = "client: before the call",                                                                \
-                     .to = to_,                                                                                        \
-                     .expect = expect_,                                                                                \
-                     .params = params_,                                                                                \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .turns = turns_, .client = 50,                                                                \
-    }
+CIRCLE("thread.create_join") = {
+    .title = "Create a thread that returns at once, and join it",
+    .sequence = CYC_SEQUENCE("client: pthread_create", "client: blocks in pthread_join",
+                             "thread: starts, returns, ends", "client: returns from pthread_join"),
+    .from = "client: before the call",
+    .to = "client: after pthread_join",
+    .expect = CYC_EXPECT(BORN_AND_GONE),
+    .params = CYC_PARAMS({"stack", "default, cached by the C library"}, {"priority", "equal"}),
+    .setup = unlock_future_memory,
+    .turns = create_joins,
+    .client = 50,
+};
 
-const struct circle thread_circles[] = {
-    // The run queue's cost does not depend on the priority; its two ends say so.
-    YIELD(same, 1),
-    YIELD(same, 99),
-    YIELD(cross, 1),
-    YIELD(cross, 99),
-    BIRTH("thread.create_join", "Create a thread that returns at once, and join it",
-          SEQUENCE("client: pthread_create", "client: blocks in pthread_join", "thread: starts, returns, ends",
-                   "client: returns from pthread_join"),
-          "client: after pthread_join", EXPECT(BORN_AND_GONE),
-          PARAMS({"stack", "default, cached by the C library"}, {"priority", "equal"}), unlock_future_memory,
-          create_joins),
-    BIRTH("process.fork_wait", "Fork a process that exits at once, and wait for it",
-          SEQUENCE("client: fork", "client: blocks in waitpid", "child: returns from fork, exits",
-                   "client: returns from waitpid"),
-          "client: after waitpid", EXPECT({"entries", 2}, BORN_AND_GONE),
-          PARAMS({"image", "this harness"}, {"priority", "equal"}), unlock_future_memory, fork_waits),
-    BIRTH("process.vfork_exec", "vfork, execute a static binary of one page that exits, and wait for it",
-          SEQUENCE("client: blocks in vfork", "child: execveat", "child: exits in the new image",
-                   "client: returns from vfork", "client: waitpid returns at once"),
-          "client: after waitpid", EXPECT({"entries", 2}, BORN_AND_GONE),
-          PARAMS({"image", "static, one page, in a memfd"}, {"priority", "equal"}), set_up_exec, vfork_execs),
-    END_OF_FAMILY,
+CIRCLE("process.fork_wait") = {
+    .title = "Fork a process that exits at once, and wait for it",
+    .sequence = CYC_SEQUENCE("client: fork", "client: blocks in waitpid",
+                             "child: returns from fork, exits", "client: returns from waitpid"),
+    .from = "client: before the call",
+    .to = "client: after waitpid",
+    .expect = CYC_EXPECT({"entries", 2}, BORN_AND_GONE),
+    .params = CYC_PARAMS({"image", "this harness"}, {"priority", "equal"}),
+    .setup = unlock_future_memory,
+    .turns = fork_waits,
+    .client = 50,
+};
+
+CIRCLE("process.vfork_exec") = {
+    .title = "vfork, execute a static binary of one page that exits, and wait for it",
+    .sequence = CYC_SEQUENCE("client: blocks in vfork", "child: execveat",
+                             "child: exits in the new image", "client: returns from vfork",
+                             "client: waitpid returns at once"),
+    .from = "client: before the call",
+    .to = "client: after waitpid",
+    .expect = CYC_EXPECT({"entries", 2}, BORN_AND_GONE),
+    .params = CYC_PARAMS({"image", "static, one page, in a memfd"}, {"priority", "equal"}),
+    .setup = set_up_exec,
+    .turns = vfork_execs,
+    .client = 50,
 };

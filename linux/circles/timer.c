@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Wake-up latency: from the deadline that was programmed to the first instruction after waking.
-// The deadline is given in CLOCK_MONOTONIC, 150 us ahead. It stands on the run's clock by a reading of the
-// one between two readings of the other, so it is good to half the distance of those, some 30 ns.
+// Wake-up latency: from the programmed deadline to the first instruction after waking. The deadline
+// is a time of CLOCK_MONOTONIC, 150 us ahead. It is converted to the run's clock by reading
+// CLOCK_MONOTONIC between two readings of that clock, so its error is at most half of what lies
+// between those, some 30 ns.
 //
-// Where the deadline passed before the client slept (a guest whose host took the CPU away), there was no
-// wake-up, and the turn is taken again; the client's voluntary switches tell.
+// If the deadline passed before the client slept (in a guest whose host took the CPU away), there
+// was no wake-up: the client's voluntary switches show it, and the turn is repeated.
 #define _GNU_SOURCE
 #include <sys/resource.h>
 #include <sys/timerfd.h>
@@ -25,10 +26,12 @@ struct deadline {
 static struct deadline choose_deadline(void)
 {
     struct deadline d;
+    // The middle between two readings is the best guess at the third.
     uint64_t before = clock_begin();
     clock_gettime(CLOCK_MONOTONIC, &d.at);
     uint64_t between = (clock_end() - before) / 2;
     d.clock = before + between + clock_hz() * (AHEAD_NS / 1000) / (NS_PER_S / 1000);
+    // The same time ahead on both clocks.
     d.at.tv_nsec += AHEAD_NS;
     d.at.tv_sec += d.at.tv_nsec / NS_PER_S;
     d.at.tv_nsec %= NS_PER_S;
@@ -42,11 +45,12 @@ static long sleeps(void)
     return usage.ru_nvcsw;
 }
 
-static void set_up_clock(const struct circle *self)
+static void set_up_clock(const struct linux_circle *self)
 {
     (void)self;
     if (clock_hz() == 0)
-        circle_skip("this run's clock has no known rate, so no deadline can be found on it; use the native clock");
+        circle_skip("this run's clock has no known rate, so no deadline can be found on it; use "
+                    "the native clock");
 }
 
 static void nanosleep_until(const struct timespec *at)
@@ -64,13 +68,14 @@ static void timerfd_until(const struct timespec *at)
     must(read(fd, &expired, sizeof expired), "read");
 }
 
-static void set_up_timerfd(const struct circle *self)
+static void set_up_timerfd(const struct linux_circle *self)
 {
     set_up_clock(self);
     fd = (int)must(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), "timerfd_create");
 }
 
-static inline __attribute__((always_inline)) int64_t pass(void (*sleep_until)(const struct timespec *at))
+static inline __attribute__((always_inline)) int64_t
+pass(void (*sleep_until)(const struct timespec *at))
 {
     struct deadline d;
     uint64_t woken;
@@ -96,29 +101,38 @@ static int64_t pass_timerfd(void *arg)
     return pass(timerfd_until);
 }
 
-// While the client sleeps the CPU is idle or anybody's, so its switches are not counted. Two entries are
-// getrusage's, outside the interval.
-#define TIMER(key_, title_, arm, wait, entries_, setup_, pass_)                                                        \
-    {                                                                                                                  \
-        .contract = {.key = "timer." key_,                                                                             \
-                     .title = title_,                                                                                  \
-                     .sequence = SEQUENCE("client: getrusage, chooses a deadline", "client: " arm wait " blocks",      \
-                                          "deadline passes", "kernel: timer interrupt wakes client",                   \
-                                          "client: returns from " wait, "client: getrusage"),                          \
-                     .interval = "one_way",                                                                            \
-                     .from = "deadline, on the run's clock",                                                           \
-                     .to = "client: after " wait,                                                                      \
-                     .expect = EXPECT({"entries", entries_}, {"interrupts", 1}, {"voluntary", 1}, {"involuntary", 0},  \
-                                      {"faults", 0}),                                                                  \
-                     .params = PARAMS({"ahead_ns", "150000"}),                                                         \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .pass = pass_, .client = 50,                                                                  \
-    }
+// While the client sleeps, other threads may use the CPU, so these contracts expect no number of
+// switches. Two of the entries are getrusage's, outside of the interval.
+CIRCLE("timer.nanosleep") = {
+    .title = "Wake-up latency of clock_nanosleep to a deadline",
+    .sequence = CYC_SEQUENCE("client: getrusage, chooses a deadline",
+                             "client: clock_nanosleep blocks", "deadline passes",
+                             "kernel: timer interrupt wakes client",
+                             "client: returns from clock_nanosleep", "client: getrusage"),
+    .interval = ONE_WAY,
+    .from = "deadline, on the run's clock",
+    .to = "client: after clock_nanosleep",
+    .expect = CYC_EXPECT({"entries", 3}, {"interrupts", 1}, {"voluntary", 1}, {"involuntary", 0},
+                         {"faults", 0}),
+    .params = CYC_PARAMS({"ahead_ns", "150000"}),
+    .setup = set_up_clock,
+    .pass = pass_nanosleep,
+    .client = 50,
+};
 
-const struct circle timer_circles[] = {
-    TIMER("nanosleep", "Wake-up latency of clock_nanosleep to a deadline", "", "clock_nanosleep", 3, set_up_clock,
-          pass_nanosleep),
-    TIMER("timerfd", "Wake-up latency of a timerfd's deadline", "timerfd_settime, ", "read", 4, set_up_timerfd,
-          pass_timerfd),
-    END_OF_FAMILY,
+CIRCLE("timer.timerfd") = {
+    .title = "Wake-up latency of a timerfd's deadline",
+    .sequence = CYC_SEQUENCE("client: getrusage, chooses a deadline",
+                             "client: timerfd_settime, read blocks", "deadline passes",
+                             "kernel: timer interrupt wakes client", "client: returns from read",
+                             "client: getrusage"),
+    .interval = ONE_WAY,
+    .from = "deadline, on the run's clock",
+    .to = "client: after read",
+    .expect = CYC_EXPECT({"entries", 4}, {"interrupts", 1}, {"voluntary", 1}, {"involuntary", 0},
+                         {"faults", 0}),
+    .params = CYC_PARAMS({"ahead_ns", "150000"}),
+    .setup = set_up_timerfd,
+    .pass = pass_timerfd,
+    .client = 50,
 };

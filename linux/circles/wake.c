@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Notifications, semaphores and condition variables: one thread gives, one of higher priority takes. The
-// taker preempts the giver inside its call, blocks again, and the giver's call returns: a turn.
-// One-way circles time a part of the same turn. Semaphores also without anybody waiting.
+// Notifications, semaphores and condition variables: one thread gives, another of higher priority
+// takes. A turn: the taker preempts the giver inside its call, blocks again, and the giver's call
+// returns. One-way circles time a part of the same turn. Semaphores also with nobody waiting.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -14,10 +14,10 @@
 
 #include "contract.h"
 
-// An eventfd stands for a notification: giving never blocks, taking collects all that was given.
+// An eventfd stands for a notification: giving never blocks, and taking collects all gives.
 static int notification;
 
-static void notification_make(const struct circle *self)
+static void notification_make(const struct linux_circle *self)
 {
     (void)self;
     notification = (int)must(eventfd(0, EFD_CLOEXEC), "eventfd");
@@ -37,7 +37,7 @@ static void notification_take(void)
 
 static sem_t *posix;
 
-static void posix_make(const struct circle *self)
+static void posix_make(const struct linux_circle *self)
 {
     posix = shared_alloc(sizeof *posix);
     must(sem_init(posix, self->space == CROSS_SPACE, 0), "sem_init");
@@ -55,14 +55,14 @@ static void posix_take(void)
 
 static int sysv;
 
-static void sysv_make(const struct circle *self)
+static void sysv_make(const struct linux_circle *self)
 {
     (void)self;
     sysv = semget(IPC_PRIVATE, 1, 0600);
     if (sysv < 0 && errno == ENOSYS)
         circle_skip("this kernel has no System V semaphores; build it with CONFIG_SYSVIPC");
     must(sysv, "semget");
-    host_forget_sysv('s', sysv);
+    circle_remove_sysv('s', sysv);
 }
 
 static void sysv_give(void)
@@ -81,12 +81,13 @@ static struct condition {
     int given;
 } *condition;
 
-static void condition_make(const struct circle *self)
+static void condition_make(const struct linux_circle *self)
 {
     int shared = self->space == CROSS_SPACE ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE;
     pthread_mutexattr_t mutex_attributes;
     pthread_condattr_t changed_attributes;
     condition = shared_alloc(sizeof *condition);
+    // Private ones take a cheaper futex, as a program of threads would.
     pthread_mutexattr_init(&mutex_attributes);
     pthread_mutexattr_setpshared(&mutex_attributes, shared);
     pthread_mutex_init(&condition->mutex, &mutex_attributes);
@@ -114,73 +115,85 @@ static void condition_give_holding(void)
 static void condition_take(void)
 {
     pthread_mutex_lock(&condition->mutex);
+    // A condition variable may wake its waiter without reason.
     while (!condition->given)
         pthread_cond_wait(&condition->changed, &condition->mutex);
     condition->given = 0;
     pthread_mutex_unlock(&condition->mutex);
 }
 
-// A row's `size` is its object.
-enum { NOTIFICATION, POSIX, SYSV, CONDITION, CONDITION_HOLDING };
-static const struct object {
-    void (*make)(const struct circle *self);
+// What a circle gives and takes; the variant of every circle here.
+struct object {
+    void (*make)(const struct linux_circle *self);
     void (*give)(void);
     void (*take)(void);
-} objects[] = {
-    [NOTIFICATION] = {notification_make, notification_give, notification_take},
-    [POSIX] = {posix_make, posix_give, posix_take},
-    [SYSV] = {sysv_make, sysv_give, sysv_take},
-    [CONDITION] = {condition_make, condition_give, condition_take},
-    [CONDITION_HOLDING] = {condition_make, condition_give_holding, condition_take},
 };
+static const struct object notification_object = {notification_make, notification_give,
+                                                  notification_take};
+static const struct object posix_semaphore = {posix_make, posix_give, posix_take};
+static const struct object sysv_semaphore = {sysv_make, sysv_give, sysv_take};
+static const struct object condition_variable = {condition_make, condition_give, condition_take};
+static const struct object condition_held = {condition_make, condition_give_holding,
+                                             condition_take};
 
-static void serve(const struct circle *self)
+static void serve(const struct linux_circle *self)
 {
-    void (*take)(void) = objects[self->size].take;
+    const struct object *object = self->variant;
+    void (*take)(void) = object->take;
     for (;;)
         take();
 }
 
-static void set_up(const struct circle *self)
+static void make(const struct linux_circle *self)
 {
-    objects[self->size].make(self);
+    const struct object *object = self->variant;
+    object->make(self);
+}
+
+static void set_up(const struct linux_circle *self)
+{
+    make(self);
     peer_start(self, serve);
 }
 
 static void gives(void *arg, uint64_t turns)
 {
-    const struct circle *self = arg;
-    void (*give)(void) = objects[self->size].give;
+    const struct linux_circle *self = arg;
+    const struct object *object = self->variant;
+    void (*give)(void) = object->give;
     for (; turns > 0; turns--)
         give();
 }
 
-// When the taker last came out of its call, and when it last went in.
+// The clock when the taker last returned from its call, and when it last entered it.
 static struct stamps {
     uint64_t out, in;
 } *stamps;
 
-static void serve_stamping(const struct circle *self)
+static void serve_stamping(const struct linux_circle *self)
 {
-    void (*take)(void) = objects[self->size].take;
+    const struct object *object = self->variant;
+    void (*take)(void) = object->take;
     for (;;) {
         take();
+        // The giver reads them when its call has returned; both run on one processor.
         stamps->out = clock_end();
         stamps->in = clock_begin();
     }
 }
 
-static void set_up_stamping(const struct circle *self)
+static void set_up_stamping(const struct linux_circle *self)
 {
     stamps = shared_alloc(sizeof *stamps);
-    objects[self->size].make(self);
+    make(self);
     peer_start(self, serve_stamping);
 }
 
 static int64_t pass_give(void *arg)
 {
-    const struct circle *self = arg;
-    void (*give)(void) = objects[self->size].give;
+    const struct linux_circle *self = arg;
+    const struct object *object = self->variant;
+    void (*give)(void) = object->give;
     uint64_t begin = clock_begin();
     give();
     return (int64_t)(stamps->out - begin);
@@ -188,19 +201,20 @@ static int64_t pass_give(void *arg)
 
 static int64_t pass_take(void *arg)
 {
-    const struct circle *self = arg;
-    objects[self->size].give();
+    const struct linux_circle *self = arg;
+    const struct object *object = self->variant;
+    object->give();
     return (int64_t)(clock_end() - stamps->in);
 }
 
-// Without anybody waiting. A semaphore takes more gives than any visit makes; System V's count ends
-// at 32767, so there a give is always paired with a take.
-static void set_up_nobody(const struct circle *self)
+// With nobody waiting. A POSIX semaphore can be given more often than any visit does; the count of
+// a System V semaphore ends at 32767, so there each give is followed by a take.
+static void set_up_nobody(const struct linux_circle *self)
 {
-    objects[self->size].make(self);
+    make(self);
 }
 
-static void set_up_given(const struct circle *self)
+static void set_up_given(const struct linux_circle *self)
 {
     posix = shared_alloc(sizeof *posix);
     must(sem_init(posix, self->space == CROSS_SPACE, SEM_VALUE_MAX), "sem_init");
@@ -227,81 +241,200 @@ static void sysv_gives_and_takes(void *arg, uint64_t turns)
     }
 }
 
-// `entries_`: one for the giver and one for the taker; a mutex taken on the way out of pthread_cond_wait
-// counts as contended for glibc, so that its unlocking enters the kernel, too.
-#define WAKE(key_, title_, give, take, entries_, kind_, from_, to_, object_, setup_, turns_, pass_, space_)            \
-    {                                                                                                                  \
-        .contract = {.key = key_,                                                                                      \
-                     .title = title_,                                                                                  \
-                     .sequence = SEQUENCE("client: " give, "server: preempts client, returns from " take,              \
-                                          "server: blocks in " take, "client: returns from " give),                    \
-                     .interval = kind_,                                                                                \
-                     .from = from_,                                                                                    \
-                     .to = to_,                                                                                        \
-                     .expect = EXPECT_ROUND_TRIP(entries_, space_, server_higher),                                     \
-                     .params = PARAMS({"space", #space_}, {"priority", "server_higher"}),                              \
-                     .correction = "none"},                                                                            \
-        .setup = setup_, .turns = turns_, .pass = pass_, .size = object_, PLACED(space_, server_higher),               \
-    }
-#define WHOLE(key_, title_, give, take, entries_, object_, space_)                                                     \
-    WAKE(key_ "." #space_, title_ ", " WORDS_##space_, give, take, entries_, "round_trip", "client: before " give,     \
-         "client: after " give, object_, set_up, gives, NULL, space_)
-#define TO_TAKER(key_, title_, give, take, entries_, object_, space_)                                                  \
-    WAKE(key_, title_ ": from the giver's call to the taker running", give, take, entries_, "one_way",                 \
-         "client: before " give, "server: after " take, object_, set_up_stamping, NULL, pass_give, space_)
-#define TO_GIVER(key_, title_, give, take, entries_, object_, space_)                                                  \
-    WAKE(key_, title_ ": from the taker's call, which blocks, to the giver running", give, take, entries_, "one_way",  \
-         "server: before " take, "client: after " give, object_, set_up_stamping, NULL, pass_take, space_)
+// The entries of a turn: one of the giver and one of the taker. Condition variables need a third:
+// glibc treats the mutex that pthread_cond_wait has reacquired as contended when it is unlocked.
+#define WAKE(give, take)                                                                     \
+    .sequence = CYC_SEQUENCE("client: " give, "server: preempts client, returns from " take, \
+                             "server: blocks in " take, "client: returns from " give)
+#define WHOLE(give, take)                                                          \
+    WAKE(give, take), .from = "client: before " give, .to = "client: after " give, \
+        .setup = set_up, .turns = gives
+#define TO_TAKER(give, take)                                               \
+    WAKE(give, take), .interval = ONE_WAY, .from = "client: before " give, \
+        .to = "server: after " take, .setup = set_up_stamping, .pass = pass_give
+#define TO_GIVER(give, take)                                               \
+    WAKE(give, take), .interval = ONE_WAY, .from = "server: before " take, \
+        .to = "client: after " give, .setup = set_up_stamping, .pass = pass_take
 
-#define BY_NOTIFICATION(row, key_, space_)                                                                             \
-    row(key_, "Notification (eventfd) to a thread of higher priority", "write", "read", 2, NOTIFICATION, space_)
-#define BY_POSIX(row, key_, space_)                                                                                    \
-    row(key_, "POSIX semaphore, taker of higher priority waiting", "sem_post", "sem_wait", 2, POSIX, space_)
-#define BY_SYSV(row, key_, space_)                                                                                     \
-    row(key_, "System V semaphore, taker of higher priority waiting", "semop +1", "semop -1", 2, SYSV, space_)
-#define BY_CONDITION(row, key_, space_)                                                                                \
-    row(key_, "Condition variable, waiter of higher priority", "lock, set, unlock, signal", "pthread_cond_wait", 3,    \
-        CONDITION, space_)
+CIRCLE("notification.low_to_high.same") = {
+    .title = "Notification (eventfd) to a thread of higher priority, same space",
+    WHOLE("write", "read"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, SAME_SPACE),
+    .variant = &notification_object,
+};
 
-const struct circle wake_circles[] = {
-    BY_NOTIFICATION(WHOLE, "notification.low_to_high", same),
-    BY_NOTIFICATION(WHOLE, "notification.low_to_high", cross),
-    BY_NOTIFICATION(TO_TAKER, "notification.low_to_high.one_way.same", same),
-    BY_NOTIFICATION(TO_TAKER, "notification.low_to_high.one_way.cross", cross),
+CIRCLE("notification.low_to_high.cross") = {
+    .title = "Notification (eventfd) to a thread of higher priority, cross space",
+    WHOLE("write", "read"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, CROSS_SPACE),
+    .variant = &notification_object,
+};
 
-    SHORT("semaphore.posix.give.immediate", "sem_post, nobody waiting", "sem_post", EXPECT_ENTRIES(0), set_up_nobody,
-         posix_gives, POSIX),
-    SHORT("semaphore.posix.take.immediate", "sem_wait on a given semaphore", "sem_wait", EXPECT_ENTRIES(0),
-         set_up_given, posix_takes, POSIX),
-    BY_POSIX(WHOLE, "semaphore.posix.give_take.blocking", same),
-    BY_POSIX(WHOLE, "semaphore.posix.give_take.blocking", cross),
-    BY_POSIX(TO_TAKER, "semaphore.posix.give.wake+ctx", same),
-    BY_POSIX(TO_GIVER, "semaphore.posix.take.blocking", same),
+CIRCLE("notification.low_to_high.one_way.same") = {
+    .title = "Notification (eventfd) to a thread of higher priority: from the giver's call to the "
+             "taker running",
+    TO_TAKER("write", "read"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, SAME_SPACE),
+    .variant = &notification_object,
+};
 
-    SOLO("semaphore.sysv.give_take.immediate", "semop +1, then -1, nobody waiting", "semop +1, semop -1",
-         EXPECT_ENTRIES(2), set_up_nobody, sysv_gives_and_takes, SYSV),
-    BY_SYSV(WHOLE, "semaphore.sysv.give_take.blocking", same),
-    BY_SYSV(WHOLE, "semaphore.sysv.give_take.blocking", cross),
-    BY_SYSV(TO_TAKER, "semaphore.sysv.give.wake+ctx", same),
-    BY_SYSV(TO_GIVER, "semaphore.sysv.take.blocking", same),
+CIRCLE("notification.low_to_high.one_way.cross") = {
+    .title = "Notification (eventfd) to a thread of higher priority: from the giver's call to the "
+             "taker running",
+    TO_TAKER("write", "read"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, CROSS_SPACE),
+    .variant = &notification_object,
+};
 
-    BY_CONDITION(WHOLE, "condvar.signal_wait", same),
-    BY_CONDITION(WHOLE, "condvar.signal_wait", cross),
-    BY_CONDITION(TO_TAKER, "condvar.signal.wake+ctx", same),
-    BY_CONDITION(TO_GIVER, "condvar.wait.blocking", same),
-    {.contract = {.key = "condvar.signal_wait.mutex_held.same",
-                  .title = "Condition variable signalled with the mutex held, waiter of higher priority",
-                  .sequence = SEQUENCE("client: pthread_cond_signal, mutex held",
-                                       "server: preempts client, blocks on the mutex", "client: unlocks the mutex",
-                                       "server: preempts client, returns from pthread_cond_wait",
-                                       "server: blocks in pthread_cond_wait", "client: returns from unlock"),
-                  .interval = "round_trip",
-                  .from = "client: before lock",
-                  .to = "client: after unlock",
-                  .expect = EXPECT({"entries", 5}, {"switches", 4}, {"space_switches", 0}, {"wakeups", 2},
-                                   {"voluntary", 0}, {"involuntary", 2}, {"faults", 0}),
-                  .params = PARAMS({"space", "same"}, {"priority", "server_higher"}),
-                  .correction = "none"},
-     .setup = set_up, .turns = gives, .size = CONDITION_HOLDING, PLACED(same, server_higher)},
-    END_OF_FAMILY,
+CIRCLE("semaphore.posix.give.immediate") = {
+    .title = "sem_post, nobody waiting",
+    ALONE("sem_post"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .setup = set_up_nobody,
+    .turns = posix_gives,
+    .variant = &posix_semaphore,
+};
+
+CIRCLE("semaphore.posix.take.immediate") = {
+    .title = "sem_wait on a given semaphore",
+    ALONE("sem_wait"),
+    .expect = ENTRIES(0),
+    .params = SHORT_LOOP,
+    .setup = set_up_given,
+    .turns = posix_takes,
+};
+
+CIRCLE("semaphore.posix.give_take.blocking.same") = {
+    .title = "POSIX semaphore, taker of higher priority waiting, same space",
+    WHOLE("sem_post", "sem_wait"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, SAME_SPACE),
+    .variant = &posix_semaphore,
+};
+
+CIRCLE("semaphore.posix.give_take.blocking.cross") = {
+    .title = "POSIX semaphore, taker of higher priority waiting, cross space",
+    WHOLE("sem_post", "sem_wait"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, CROSS_SPACE),
+    .variant = &posix_semaphore,
+};
+
+CIRCLE("semaphore.posix.give.wake+ctx") = {
+    .title = "POSIX semaphore, taker of higher priority waiting: from the giver's call to the "
+             "taker running",
+    TO_TAKER("sem_post", "sem_wait"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, SAME_SPACE),
+    .variant = &posix_semaphore,
+};
+
+CIRCLE("semaphore.posix.take.blocking") = {
+    .title = "POSIX semaphore, taker of higher priority waiting: from the taker's call, which "
+             "blocks, to the giver running",
+    TO_GIVER("sem_post", "sem_wait"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, SAME_SPACE),
+    .variant = &posix_semaphore,
+};
+
+CIRCLE("semaphore.sysv.give_take.immediate") = {
+    .title = "semop +1, then -1, nobody waiting",
+    ALONE("semop +1, semop -1"),
+    .expect = ENTRIES(2),
+    .setup = set_up_nobody,
+    .turns = sysv_gives_and_takes,
+    .variant = &sysv_semaphore,
+};
+
+CIRCLE("semaphore.sysv.give_take.blocking.same") = {
+    .title = "System V semaphore, taker of higher priority waiting, same space",
+    WHOLE("semop +1", "semop -1"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, SAME_SPACE),
+    .variant = &sysv_semaphore,
+};
+
+CIRCLE("semaphore.sysv.give_take.blocking.cross") = {
+    .title = "System V semaphore, taker of higher priority waiting, cross space",
+    WHOLE("semop +1", "semop -1"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, CROSS_SPACE),
+    .variant = &sysv_semaphore,
+};
+
+CIRCLE("semaphore.sysv.give.wake+ctx") = {
+    .title = "System V semaphore, taker of higher priority waiting: from the giver's call to the "
+             "taker running",
+    TO_TAKER("semop +1", "semop -1"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, SAME_SPACE),
+    .variant = &sysv_semaphore,
+};
+
+CIRCLE("semaphore.sysv.take.blocking") = {
+    .title = "System V semaphore, taker of higher priority waiting: from the taker's call, which "
+             "blocks, to the giver running",
+    TO_GIVER("semop +1", "semop -1"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(2, SAME_SPACE),
+    .variant = &sysv_semaphore,
+};
+
+CIRCLE("condvar.signal_wait.same") = {
+    .title = "Condition variable, waiter of higher priority, same space",
+    WHOLE("lock, set, unlock, signal", "pthread_cond_wait"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(3, SAME_SPACE),
+    .variant = &condition_variable,
+};
+
+CIRCLE("condvar.signal_wait.cross") = {
+    .title = "Condition variable, waiter of higher priority, cross space",
+    WHOLE("lock, set, unlock, signal", "pthread_cond_wait"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(3, CROSS_SPACE),
+    .variant = &condition_variable,
+};
+
+CIRCLE("condvar.signal.wake+ctx") = {
+    .title =
+        "Condition variable, waiter of higher priority: from the giver's call to the taker running",
+    TO_TAKER("lock, set, unlock, signal", "pthread_cond_wait"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(3, SAME_SPACE),
+    .variant = &condition_variable,
+};
+
+CIRCLE("condvar.wait.blocking") = {
+    .title = "Condition variable, waiter of higher priority: from the taker's call, which blocks, "
+             "to the giver running",
+    TO_GIVER("lock, set, unlock, signal", "pthread_cond_wait"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    SERVER_HIGHER(3, SAME_SPACE),
+    .variant = &condition_variable,
+};
+
+CIRCLE("condvar.signal_wait.mutex_held.same") = {
+    .title = "Condition variable signalled with the mutex held, waiter of higher priority",
+    .sequence = CYC_SEQUENCE("client: pthread_cond_signal, mutex held",
+                             "server: preempts client, blocks on the mutex",
+                             "client: unlocks the mutex",
+                             "server: preempts client, returns from pthread_cond_wait",
+                             "server: blocks in pthread_cond_wait", "client: returns from unlock"),
+    .from = "client: before lock",
+    .to = "client: after unlock",
+    .expect = CYC_EXPECT({"entries", 5}, {"switches", 4}, {"space_switches", 0}, {"wakeups", 2},
+                         {"voluntary", 0}, {"involuntary", 2}, {"faults", 0}),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
+    .client = 50,
+    .server = 51,
+    .setup = set_up,
+    .turns = gives,
+    .variant = &condition_held,
 };

@@ -1,44 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "trace.h"
 
-#include <cerrno>
 #include <cstring>
-#include <stdexcept>
 
 #include "Vrocket___024root.h"
 
 // Signals inside the core, as signals.vlt makes them readable.
-#define TILE(name) core_.ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__##name
+#define TILE(name) \
+    core_.ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__##name
 #define CORE(name) TILE(core__DOT__##name)
 #define DATA(name) TILE(dcache__DOT__##name)
 #define FETCH(name) TILE(frontend__DOT__##name)
 
-namespace rocket {
+namespace board {
 
-constexpr uint32_t HINT_OPEN = 0x7c102013, HINT_CLOSE = 0x7c202013; // slti x0, x0, 0x7c1 and 0x7c2: core/clock.h
-
-Tracer::Tracer(const std::string &path, const Vrocket___024root &core)
-    : core_(core), path_(path), file_(fopen(path.c_str(), "wb"))
+Tracer::Tracer(const std::string &path, const Vrocket___024root &core) : core_(core), file_(path)
 {
-    const TraceHeader header = {{'C', 'Y', 'C', 'T', 'R', 'A', 'C', 'E'}, 1, sizeof(TraceStep)};
-    if (file_ == nullptr)
-        throw std::runtime_error("the trace " + path + " cannot be written: " + strerror(errno));
-    fwrite(&header, sizeof header, 1, file_);
-}
-
-Tracer::~Tracer()
-{
-    if (file_ != nullptr)
-        fclose(file_);
-}
-
-void Tracer::close()
-{
-    bool failed = ferror(file_) != 0;
-    failed |= fclose(file_) != 0;
-    file_ = nullptr;
-    if (failed)
-        throw std::runtime_error("the trace " + path_ + " is not whole; is the disk full?");
 }
 
 void Tracer::observe(uint64_t cycle)
@@ -57,7 +34,8 @@ Cause Tracer::at_write_back() const
     return wb_ == ISSUE || CORE(replay_wb_common) ? replayed() : wb_;
 }
 
-// Why the instruction at write-back is fetched again: the data cache refused it now, or it was marked on its way.
+// Why the instruction at write-back is fetched again: the data cache refused it now, or it was
+// marked on its way.
 Cause Tracer::replayed() const
 {
     if (CORE(io_dmem_s2_nack) && CORE(wb_reg_valid))
@@ -82,7 +60,8 @@ Cause Tracer::redirected() const
 {
     if (CORE(wb_xcpt) || CORE(csr_io_eret))
         return TRAP;
-    return CORE(replay_wb_common) ? replayed() : CSR; // else a CSR write or fence that empties the pipeline
+    return CORE(replay_wb_common) ? replayed()
+                                  : CSR; // else a CSR write or fence that empties the pipeline
 }
 
 Cause Tracer::of_decode()
@@ -150,15 +129,8 @@ void Tracer::move(Cause decoded)
     wb_ = wb;
 }
 
-uint16_t Tracer::space()
-{
-    if (CORE(csr__DOT__reg_satp_mode) == 0)
-        return 0;
-    auto known = spaces_.emplace(CORE(csr__DOT__reg_satp_ppn), static_cast<uint16_t>(spaces_.size() + 1)).first;
-    return known->second;
-}
-
-// What fetch lost, without a miss, on the way to another place than the next instruction, is the branch's.
+// What fetch lost, without a miss, on the way to another place than the next instruction, is the
+// branch's.
 void Tracer::charge_jump(uint64_t pc, uint64_t next_pc)
 {
     if (pc != next_pc_) {
@@ -175,22 +147,15 @@ void Tracer::retire(uint64_t cycle)
     charge_jump(pc, pc + ((insn & 3) == 3 ? 4 : 2));
     bool trapped = CORE(csr_io_trace_0_exception);
     bool interrupted = trapped && CORE(wb_xcpt) && CORE(wb_reg_cause) >> 63;
-    if (!trapped && insn == HINT_OPEN)
-        open_ = true;
-    if (open_) {
-        TraceStep step = {};
-        step.clock = cycle;
-        step.pc = static_cast<uint64_t>(static_cast<int64_t>(pc << 24) >> 24);
-        step.insn = interrupted ? 0 : (insn & 3) == 3 ? insn : insn & 0xffff;
-        step.privilege = CORE(csr__DOT__reg_mstatus_prv);
-        step.flags = interrupted ? INTERRUPTED : trapped ? TRAPPED : 0;
-        step.space = space();
-        memcpy(step.cause_cyc, cause_cyc_, sizeof cause_cyc_);
-        fwrite(&step, sizeof step, 1, file_);
-    }
-    if (!trapped && insn == HINT_CLOSE)
-        open_ = false;
+    TraceStep step = {};
+    step.clock = cycle;
+    step.pc = static_cast<uint64_t>(static_cast<int64_t>(pc << 24) >> 24);
+    step.insn = interrupted ? 0 : (insn & 3) == 3 ? insn : insn & 0xffff;
+    step.privilege = CORE(csr__DOT__reg_mstatus_prv);
+    step.flags = interrupted ? INTERRUPTED : trapped ? TRAPPED : 0;
+    memcpy(step.cause_cyc, cause_cyc_, sizeof cause_cyc_);
+    file_.add(step, CORE(csr__DOT__reg_satp_mode) == 0 ? 0 : CORE(csr__DOT__reg_satp_ppn));
     memset(cause_cyc_, 0, sizeof cause_cyc_);
 }
 
-} // namespace rocket
+} // namespace board

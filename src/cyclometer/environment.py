@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Facts about a Linux machine that decide what a latency measured on it means.
 
-Everything is read from files under a root, so that a captured or made-up machine can be asked like the
-real one. A fact that the machine does not tell is absent from the answer; nothing is guessed.
+Everything is read from files under a root, so that a captured or made-up machine can be asked like
+the real one. A fact that the machine does not tell is absent from the answer; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def format_cpus(cpus: Iterable[int]) -> str:
 
 
 def collect(root: Path = ROOT, tree: Path | None = None) -> dict[str, Any]:
-    """The facts of the machine whose files stand under `root`, and the git state of `tree` where it has one.
+    """The facts of the machine whose files stand under `root`, and the git state of `tree` where it
+    has one.
 
     Names carry their unit. Facts that differ between CPUs are given as {value: CPU list}.
     """
@@ -63,7 +64,9 @@ def collect(root: Path = ROOT, tree: Path | None = None) -> dict[str, Any]:
     facts |= {name: fact(root) for name, fact in _FACTS.items()}
     if tree is not None:
         facts["git"] = git_state(tree)
-    return {name: value for name, value in sorted(facts.items()) if value is not None and value != {}}
+    return {
+        name: value for name, value in sorted(facts.items()) if value is not None and value != {}
+    }
 
 
 def kernel_config(root: Path = ROOT) -> str | None:
@@ -89,7 +92,11 @@ def git_state(tree: Path) -> dict[str, Any] | None:
 def _git(tree: Path, *arguments: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", "-C", str(tree), *arguments], capture_output=True, text=True, timeout=10, check=True
+            ["git", "-C", str(tree), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError):
         return None
@@ -115,7 +122,11 @@ def _cpuinfo(root: Path, *names: str) -> str | None:
 
 def _cpu_model(root: Path) -> str | None:
     # Arm prints numbers where x86 prints a name; the board's own name says more than those.
-    return _cpuinfo(root, "model name", "uarch") or text(root, "proc/device-tree/model") or _cpuinfo(root, "CPU part")
+    return (
+        _cpuinfo(root, "model name", "uarch")
+        or text(root, "proc/device-tree/model")
+        or _cpuinfo(root, "CPU part")
+    )
 
 
 def _per_cpu(file: str) -> Callable[[Path], dict[str, str]]:
@@ -151,8 +162,11 @@ def _mitigations(root: Path) -> dict[str, str]:
     return {Path(file).name: state for file in files if (state := text(root, file)) is not None}
 
 
-# What makers of virtual machines write into DMI; a machine without a hypervisor flag (Arm) shows only this.
-_VIRTUAL = re.compile(r"qemu|kvm|vmware|virtualbox|xen|virtual machine|google compute|openstack|bochs|parallels", re.I)
+# What makers of virtual machines write into DMI; a machine without a hypervisor flag (Arm) shows
+# only this.
+_VIRTUAL = re.compile(
+    r"qemu|kvm|vmware|virtualbox|xen|virtual machine|google compute|openstack|bochs|parallels", re.I
+)
 
 
 def _virtualisation(root: Path) -> dict[str, Any]:
@@ -163,12 +177,18 @@ def _virtualisation(root: Path) -> dict[str, Any]:
     if flags is None and not product and not kind:
         return {}
     flagged = "hypervisor" in (flags or "").split()
-    facts = {"virtual": flagged or bool(kind) or bool(_VIRTUAL.search(product)), "kind": kind, "product": product}
+    facts = {
+        "virtual": flagged or bool(kind) or bool(_VIRTUAL.search(product)),
+        "kind": kind,
+        "product": product,
+    }
     return {name: value for name, value in facts.items() if value != ""}
 
 
 def _preemption(root: Path) -> str | None:
-    """The model in force: real-time, or none, voluntary, full or lazy; with "dynamic" alone where it is not told."""
+    """The model in force: real-time, or none, voluntary, full or lazy; with "dynamic" alone where
+    it is not told.
+    """
     if text(root, "sys/kernel/realtime") == "1":
         return "realtime"
     chosen = re.search(r"\((\w+)\)", text(root, "sys/kernel/debug/sched/preempt") or "")
@@ -214,6 +234,7 @@ def _chosen(file: str) -> Callable[[Path], str | None]:
 _TEXTS = {
     "kernel_release": "proc/sys/kernel/osrelease",
     "kernel_version": "proc/sys/kernel/version",
+    "boot_id": "proc/sys/kernel/random/boot_id",
     "command_line": "proc/cmdline",
     "clocksource": "sys/devices/system/clocksource/clocksource0/current_clocksource",
     "clocksources_available": "sys/devices/system/clocksource/clocksource0/available_clocksource",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Clock units and the only conversions between them.
 
-A latency is stored in the unit of the clock that read it and is converted for people only. Foreign tools also
-print counts of hardware events (`events`) and rates (`per_s`); these are never times.
+A latency is stored in the unit of the clock that read it and is converted for people only. Foreign
+tools also print counts of hardware events (`events`) and rates (`per_s`); these are never times.
 """
 
 import re
@@ -12,7 +12,9 @@ UNITS = ("cycles", "ticks", "instructions", "ns", "events", "per_s")
 
 
 def to_ns(value: float, unit: str, hz: float | None) -> float | None:
-    """`value` of a clock in nanoseconds; None where the clock's rate is unknown or is not a time."""
+    """`value` of a clock in nanoseconds; None where the clock's rate is unknown or is not a
+    time.
+    """
     if unit == "ns":
         return value
     if not hz or unit not in ("cycles", "ticks"):
@@ -25,7 +27,9 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def seconds(text: str) -> float:
-    """A duration such as `60s`, `2m`, `500ms` or `90` in seconds, more than none; ValueError for anything else."""
+    """A duration such as `60s`, `2m`, `500ms` or `90` in seconds, more than none; ValueError for
+    anything else.
+    """
     match = _DURATION.fullmatch(text.strip())
     if not match or not float(match[1]):
         raise ValueError(f"{text!r} is not a duration; write it as 60s, 2m or 500ms")

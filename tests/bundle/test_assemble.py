@@ -27,13 +27,24 @@ def test_runs_share_a_row_and_keep_arrival_order() -> None:
 
 
 def test_a_broken_contract_is_marked_and_kept() -> None:
-    data = [line(hello()), line(circle(1)), line(group(2, [5, 6], switches=[20, 19])), line(end(3, 2))]
+    data = [
+        line(hello()),
+        line(circle(1)),
+        line(group(2, [5, 6], switches=[20, 19])),
+        line(end(3, 2)),
+    ]
     assert assemble(b"".join(data)).samples.tags.tolist() == [0, tag_bit("invalid")]
 
 
 def test_methods_are_rows_of_their_own() -> None:
     passes = group(3, [7], turns=1, kind="pass", method="passes")
-    data = [line(hello()), line(circle(1)), line(circle(2, "passes")), line(passes), line(end(4, 1))]
+    data = [
+        line(hello()),
+        line(circle(1)),
+        line(circle(2, "passes")),
+        line(passes),
+        line(end(4, 1)),
+    ]
     bundle = assemble(b"".join(data))
     assert [row.method for row in bundle.identity.rows] == ["accumulated", "passes"]
     assert bundle.samples.row.tolist() == [1]
@@ -41,7 +52,9 @@ def test_methods_are_rows_of_their_own() -> None:
 
 def test_an_overhead_is_told_from_a_measurement_and_owes_no_contract() -> None:
     empty = group(2, [3, 4], turns=1, kind="overhead", switches=[0, 0])
-    samples = assemble(b"".join([line(hello()), line(circle(1)), line(empty), line(end(3, 2))])).samples
+    samples = assemble(
+        b"".join([line(hello()), line(circle(1)), line(empty), line(end(3, 2))])
+    ).samples
     assert samples.kind.tolist() == [1, 1]
     assert samples.tags.tolist() == [0, 0]
 

@@ -18,7 +18,10 @@ def tag(expect: dict[str, int], turns: int = 10, **counters: int) -> set[str]:
 
 
 def test_an_exact_test_carries_no_tag() -> None:
-    assert tag({"switches": 2}, switches=20, cpu_switches=20, interrupts=0, steal_ns=0, migrations=0) == set()
+    assert (
+        tag({"switches": 2}, switches=20, cpu_switches=20, interrupts=0, steal_ns=0, migrations=0)
+        == set()
+    )
 
 
 @pytest.mark.parametrize("switches", [19, 21, 0, 40])
@@ -32,7 +35,8 @@ def test_an_outsider_on_the_cpu_explains_a_wrong_count(switches: int, cpu_switch
 
 
 @pytest.mark.parametrize(
-    ("counter", "cause"), [("interrupts", "interrupt"), ("steal_ns", "steal"), ("migrations", "migrated")]
+    ("counter", "cause"),
+    [("interrupts", "interrupt"), ("steal_ns", "steal"), ("migrations", "migrated")],
 )
 @pytest.mark.parametrize("times", [1, 2, 8])
 def test_each_disturbance_has_its_own_tag(counter: str, cause: str, times: int) -> None:
@@ -67,7 +71,8 @@ def test_no_test_is_tagged_for_its_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("khz", "tags_"), [(0, set()), (10_000, set()), (400_000, {"frequency"}), (-400_000, {"frequency"})]
+    ("khz", "tags_"),
+    [(0, set()), (10_000, set()), (400_000, {"frequency"}), (-400_000, {"frequency"})],
 )
 def test_a_step_of_the_governor_is_a_disturbance(khz: int, tags_: set[str]) -> None:
     assert tag({"switches": 0}, switches=0, khz=khz) == tags_
@@ -75,5 +80,7 @@ def test_a_step_of_the_governor_is_a_disturbance(khz: int, tags_: set[str]) -> N
 
 def test_only_a_preemption_as_long_as_the_kernels_pause_is_called_throttled() -> None:
     preempted, quiet = 1 << TAGS.index("preempted"), 0
-    bits = tags.throttled(np.array([preempted, preempted, quiet], np.int32), np.array([49e6, 1e6, 60e6]), gap=50e6)
+    bits = tags.throttled(
+        np.array([preempted, preempted, quiet], np.int32), np.array([49e6, 1e6, 60e6]), gap=50e6
+    )
     assert bits.tolist() == [preempted | 1 << TAGS.index("throttled"), preempted, quiet]

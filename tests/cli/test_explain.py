@@ -16,8 +16,9 @@ from cyclometer.cli import cli
 from cyclometer.errors import NotComparable, UsageError
 from cyclometer.explain import sources
 from cyclometer.record.schema import Clock, Contract
-from cyclometer.targets import registry
-from cyclometer.targets.common import Request, Traced
+from cyclometer.record.trace import TraceResult
+from cyclometer.targets.api import Request
+from cyclometer.targets.registry import TARGETS
 from tests.explain import machine
 from tests.explain.test_evidence import boot
 
@@ -91,7 +92,8 @@ def test_one_html_file_holds_it_all(bundles: tuple[str, str], tmp_path: Path, di
 
 
 @pytest.mark.parametrize(
-    "words", [("a", "b", "c"), ("--diff", "a", KEY), ("--diff", KEY), ("--diff", "a", "b", "c", KEY)]
+    "words",
+    [("a", "b", "c"), ("--diff", "a", KEY), ("--diff", KEY), ("--diff", "a", "b", "c", KEY)],
 )
 def test_operands_that_do_not_fit_are_usage(words: Sequence[str]) -> None:
     with pytest.raises(UsageError, match="give KEY, or SIDE KEY, or --diff A B KEY"):
@@ -115,7 +117,7 @@ class Emulator:
         del config
         return machine.CYCLES, [Contract(KEY)]
 
-    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+    def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
         assert list(keys) == [KEY]
         self.asked.append(request)
         return boot()
@@ -131,8 +133,12 @@ class Silent(Emulator):
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
     requests: list[Request] = []
-    there = {"emulator": Emulator(requests), "qemu-virt": Emulator(requests), "silent": Silent(requests)}
-    monkeypatch.setattr(registry, "target", there.__getitem__)
+    there = {
+        "emulator": Emulator(requests),
+        "qemu-virt": Emulator(requests),
+        "silent": Silent(requests),
+    }
+    monkeypatch.setattr(TARGETS, "load", there.__getitem__)
     return requests
 
 
@@ -154,20 +160,39 @@ def test_a_side_is_a_target_with_its_configuration(
 
 
 def test_what_a_guest_boots_is_said_by_options_as_for_run(asked: list[Request]) -> None:
-    run(KEY, "--kernel", "a,b", "--append", "mitigations=auto,nosmt", "--cpu-model", "max", "--symbols", "vmlinux")
-    wanted = {"kernel": "a,b", "append": "mitigations=auto,nosmt", "cpu_model": "max", "symbols": "vmlinux"}
+    run(
+        KEY,
+        "--kernel",
+        "a,b",
+        "--append",
+        "mitigations=auto,nosmt",
+        "--cpu-model",
+        "max",
+        "--symbols",
+        "vmlinux",
+    )
+    wanted = {
+        "kernel": "a,b",
+        "append": "mitigations=auto,nosmt",
+        "cpu_model": "max",
+        "symbols": "vmlinux",
+    }
     assert [dict(request.config) for request in asked] == [wanted, wanted]
 
 
 def test_the_memory_of_a_board_is_part_of_a_side(asked: list[Request]) -> None:
     run("emulator:memory_latency=20,memory_jitter=7,mcs=on", KEY)
-    assert {(r.memory_latency_cyc, r.memory_jitter, str(r.config)) for r in asked} == {(20, 7, "{'mcs': 'on'}")}
+    assert {(r.memory_latency_cyc, r.memory_jitter, str(r.config)) for r in asked} == {
+        (20, 7, "{'mcs': 'on'}")
+    }
     with pytest.raises(UsageError, match="memory_latency=slow is no number"):
         run("emulator:memory_latency=slow", KEY)
 
 
 def test_an_unknown_circle_and_a_mute_target_are_one_sentence(asked: list[Request]) -> None:
-    with pytest.raises(UsageError, match=r"emulator has no circle 'thing\.else' in this configuration"):
+    with pytest.raises(
+        UsageError, match=r"emulator has no circle 'thing\.else' in this configuration"
+    ):
         run("emulator", "thing.else")
     with pytest.raises(NotComparable, match="target silent cannot tell what it executed"):
         run("silent", KEY)

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from cyclometer.bundle import store
 from cyclometer.cli import cli, run
 from cyclometer.errors import BadFile, MeasurementFailed, NothingMeasured
-from cyclometer.targets import registry
-from cyclometer.targets.common import Measured, Request
+from cyclometer.targets.api import MeasurementResult, Request
+from cyclometer.targets.registry import TARGETS
 from tests.report import sample_bundles
 
 
@@ -24,9 +24,11 @@ def test_an_existing_bundle_is_refused_before_anything_is_measured(
 ) -> None:
     taken = tmp_path / "bundle" / "mcs-on" if matrix else tmp_path / "bundle"
     taken.mkdir(parents=True)
-    monkeypatch.setattr(registry, "target", lambda name: pytest.fail(f"{name} was asked to measure"))
+    monkeypatch.setattr(TARGETS, "load", lambda name: pytest.fail(f"{name} was asked to measure"))
     with pytest.raises(BadFile, match="exists already"):
-        CliRunner().invoke(cli, ["run", *matrix, "-o", str(tmp_path / "bundle")], catch_exceptions=False)
+        CliRunner().invoke(
+            cli, ["run", *matrix, "-o", str(tmp_path / "bundle")], catch_exceptions=False
+        )
     assert list(taken.iterdir()) == []
 
 
@@ -60,10 +62,14 @@ def test_no_progress_is_on_display_while_results_are_printed(
             raise NothingMeasured("there is nothing here")
 
     monkeypatch.setattr(run, "Display", Display)
-    monkeypatch.setattr(registry, "target", lambda _: Target())
-    monkeypatch.setattr(run, "_finish", lambda measured, *_, **__: log.append(str(measured)) or measured.exit_code)
+    monkeypatch.setattr(TARGETS, "load", lambda _: Target())
+    monkeypatch.setattr(
+        run, "_finish", lambda measured, *_, **__: log.append(str(measured)) or measured.exit_code
+    )
     with pytest.raises(SystemExit, match=str(NothingMeasured.exit_code)):
-        cli.main(["run", "--matrix", "mcs=off,on", "-o", str(tmp_path / "x")], standalone_mode=False)
+        cli.main(
+            ["run", "--matrix", "mcs=off,on", "-o", str(tmp_path / "x")], standalone_mode=False
+        )
     told = "there is nothing here"
     assert log == (["shown", "gone", told, told] if concurrent else ["shown", "gone", told] * 2)
 
@@ -72,18 +78,28 @@ def test_no_combination_of_a_matrix_takes_anothers_folder(tmp_path: Path) -> Non
     ends = "x" * 200
     words = f"kernel=/one/{ends},/two/{ends},a-5,a,a"
     found = run._product(Request(), (words,), tmp_path)
-    assert [request.config["kernel"] for request, _ in found] == words.removeprefix("kernel=").split(",")
+    assert [request.config["kernel"] for request, _ in found] == words.removeprefix(
+        "kernel="
+    ).split(",")
     assert len({path for _, path in found}) == len(found) == 5
 
 
-def test_a_measurement_outlives_a_trace_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measurement_outlives_a_trace_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise MeasurementFailed("the log is too long")
 
-    monkeypatch.setattr(registry, "target", lambda _: SimpleNamespace(name="made-up", trace=fail))
+    monkeypatch.setattr(TARGETS, "load", lambda _: SimpleNamespace(name="made-up", trace=fail))
     bundle = sample_bundles.typical()
     code = run._finish(
-        Measured(bundle, {}), Request(), tmp_path / "kept", "made-up", as_json=True, kbench=False, trace=True
+        MeasurementResult(bundle, {}),
+        Request(),
+        tmp_path / "kept",
+        "made-up",
+        as_json=True,
+        kbench=False,
+        trace=True,
     )
     assert code == 5
     assert store.read(tmp_path / "kept").identity.rows == bundle.identity.rows

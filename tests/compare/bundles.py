@@ -22,7 +22,7 @@ from cyclometer.bundle.model import (
     no_samples,
     samples,
     tag_bit,
-)  # fmt: skip
+)
 from cyclometer.compare.pairing import Side, side
 
 TSC = Clock("tsc", "ticks", 2.6e9)
@@ -32,7 +32,9 @@ RTL = Clock("cycle", "cycles", exact=True)
 
 @dataclass(frozen=True)
 class Spec:
-    """A circle of printed figures: one mean a run; `contract`, `row` and `summary` override what stands there."""
+    """A circle of printed figures: one mean a run; `contract`, `row` and `summary` override what
+    stands there.
+    """
 
     key: str
     runs: Sequence[float]
@@ -44,12 +46,17 @@ class Spec:
 
 
 def bundle(
-    *specs: Spec, problems: Sequence[Problem] = (), created: str = "2026-11-01T00:00:00+00:00", **env: Any
+    *specs: Spec,
+    problems: Sequence[Problem] = (),
+    created: str = "2026-11-01T00:00:00+00:00",
+    **env: Any,
 ) -> Bundle:
     """A bundle of printed figures of target `linux`; `env` is its environment."""
     rows = tuple(
         Row(
-            Contract(s.key, **s.contract), s.clock, **({"method": "reported", "configuration": s.configuration} | s.row)
+            Contract(s.key, **s.contract),
+            s.clock,
+            **({"method": "reported", "configuration": s.configuration} | s.row),
         )
         for s in specs
     )
@@ -58,7 +65,9 @@ def bundle(
         for index, s in enumerate(specs)
         for run, value in enumerate(s.runs)
     )
-    return Bundle(Identity(SCHEMA, created, "linux", rows, figures, tuple(problems), env), no_samples())
+    return Bundle(
+        Identity(SCHEMA, created, "linux", rows, figures, tuple(problems), env), no_samples()
+    )
 
 
 def one_side(*specs: Spec, **members: Any) -> Side:
@@ -67,17 +76,34 @@ def one_side(*specs: Spec, **members: Any) -> Side:
 
 
 def measured(
-    latencies: dict[str, Sequence[float]], noise: float = 0.002, seed: int = 1, broken: Sequence[str] = (),
-    created: str = "2026-11-01T00:00:00+00:00", **env: Any,
-) -> Bundle:  # fmt: skip
-    """A bundle of raw accumulated tests: key -> latency of a turn, one a run; `broken` circles broke their contract."""
+    latencies: dict[str, Sequence[float]],
+    noise: float = 0.002,
+    seed: int = 1,
+    broken: Sequence[str] = (),
+    created: str = "2026-11-01T00:00:00+00:00",
+    **env: Any,
+) -> Bundle:
+    """A bundle of raw accumulated tests: key -> latency of a turn, one a run; `broken` circles
+    broke their contract.
+    """
     rng = np.random.default_rng(seed)
-    parts = [(index, run, y) for index, runs in enumerate(latencies.values()) for run, y in enumerate(runs)]
+    parts = [
+        (index, run, y)
+        for index, runs in enumerate(latencies.values())
+        for run, y in enumerate(runs)
+    ]
     row, run, latency = (np.repeat(column, 60) for column in zip(*parts, strict=True))
     turns = np.tile(np.repeat([20, 40, 60], 20), len(parts))
     value = 500 + turns * latency * (1 + noise * rng.standard_normal(turns.size))
     bad = np.isin(row, [index for index, key in enumerate(latencies) if key in broken])
-    columns = dict.fromkeys(COLUMNS, np.zeros(turns.size)) | {"row": row, "run": run, "turns": turns, "value": value}
+    columns = dict.fromkeys(COLUMNS, np.zeros(turns.size)) | {
+        "row": row,
+        "run": run,
+        "turns": turns,
+        "value": value,
+    }
     data = samples(columns | {"tags": bad * tag_bit("invalid")}, {"switches": 2 * turns + bad})
-    rows = tuple(Row(Contract(key, expect={"switches": 2}), TSC, "accumulated") for key in latencies)
+    rows = tuple(
+        Row(Contract(key, expect={"switches": 2}), TSC, "accumulated") for key in latencies
+    )
     return Bundle(Identity(SCHEMA, created, "linux", rows, environment=env), data)

@@ -22,7 +22,10 @@ SPREAD = 0.01
 def session(seed: int, runs: int = 4, circles: int = 25, **env: object) -> Bundle:
     """Runs that differ by SPREAD from each other, with tests inside that differ by far less."""
     rng = np.random.default_rng(seed)
-    latencies = {f"circle{i}": list(1000 * np.exp(SPREAD * rng.standard_normal(runs))) for i in range(circles)}
+    latencies = {
+        f"circle{i}": list(1000 * np.exp(SPREAD * rng.standard_normal(runs)))
+        for i in range(circles)
+    }
     return measured(latencies, seed=seed, created=f"2026-11-01T{seed:02}:00:00+00:00", **env)
 
 
@@ -33,7 +36,10 @@ def of(record: Record, name: str) -> Alarms:
 def test_methods_that_take_samples_for_runs_cry_wolf() -> None:
     record = measure([session(seed) for seed in range(9)])
     assert (record.suites, record.circles, record.alone, record.runs_a_side) == (8, 25, 0, (4, 4))
-    over_runs, over_samples = of(record, "Welch's t over runs"), of(record, "Welch's t over all samples")
+    over_runs, over_samples = (
+        of(record, "Welch's t over runs"),
+        of(record, "Welch's t over all samples"),
+    )
     assert over_runs.comparisons == over_samples.comparisons == 200
     assert stats.binomtest(over_runs.alarms, 200, 0.05).pvalue > 0.001
     assert over_samples.rate > 0.5
@@ -66,15 +72,19 @@ def test_bundles_of_one_run_are_compared_several_a_side() -> None:
 def test_other_builds_are_not_repetitions() -> None:
     bundles = [session(0, kernel="1"), session(1, kernel="2"), session(2, kernel="1")]
     record = measure(bundles)
-    assert (record.suites, record.circles, record.runs_a_side) == (1, 50, (2, 4))  # the lone build's runs are halved
+    # the lone build's runs are halved
+    assert (record.suites, record.circles, record.runs_a_side) == (1, 50, (2, 4))
 
 
 def test_printed_statistics_are_pooled_as_their_samples_would_be() -> None:
     rng = np.random.default_rng(6)
     raw = [rng.normal(100 + i, 3, 40) for i in range(12)]
     specs = [Spec("a", [y.mean()], summary={"sd": y.std(ddof=1), "n": y.size}) for y in raw]
-    record = measure([bundle(spec, created=f"2026-11-{i + 1:02}T00:00:00+00:00") for i, spec in enumerate(specs)])
-    pooled = [np.concatenate(raw[:5]), np.concatenate(raw[5:10])]  # five bundles a side; two are left over
+    record = measure(
+        [bundle(spec, created=f"2026-11-{i + 1:02}T00:00:00+00:00") for i, spec in enumerate(specs)]
+    )
+    # five bundles a side; two are left over
+    pooled = [np.concatenate(raw[:5]), np.concatenate(raw[5:10])]
     wanted = sum(stats.ttest_ind(x, y, equal_var=False).pvalue <= 0.05 for x, y in pairwise(pooled))
     assert of(record, "Welch's t over all samples").alarms == wanted
     assert of(record, "Welch's t over runs").comparisons == 1
@@ -82,11 +92,18 @@ def test_printed_statistics_are_pooled_as_their_samples_would_be() -> None:
 
 
 def test_runs_of_printed_statistics_are_pooled_to_the_moments_of_their_samples() -> None:
-    """Two sessions of two runs each, 30 and 50 samples; the t test of what was printed is that of all samples."""
+    """Two sessions of two runs each, 30 and 50 samples; the t test of what was printed is that of
+    all samples.
+    """
     rng = np.random.default_rng(7)
     for shift in (0.0, 1.0, 3.0):
-        raw = [[rng.normal(at + run, 3, size) for run, size in enumerate((30, 50))] for at in (100, 100 + shift)]
-        record = measure([printed(runs, f"2026-11-0{day}T00:00:00+00:00") for day, runs in enumerate(raw, 1)])
+        raw = [
+            [rng.normal(at + run, 3, size) for run, size in enumerate((30, 50))]
+            for at in (100, 100 + shift)
+        ]
+        record = measure(
+            [printed(runs, f"2026-11-0{day}T00:00:00+00:00") for day, runs in enumerate(raw, 1)]
+        )
         p = stats.ttest_ind(*(np.concatenate(runs) for runs in raw), equal_var=False).pvalue
         assert of(record, "Welch's t over all samples").alarms == (p <= 0.05)
 
@@ -107,8 +124,12 @@ def test_what_was_run_once_cannot_be_compared_with_itself() -> None:
 def test_printed_record(capsys: pytest.CaptureFixture[str]) -> None:
     record = measure([session(seed, circles=3) for seed in (1, 2)])
     report.show(record)
-    assert "3 circles, compared with themselves in 1 suite of 4 runs a side" in capsys.readouterr().out
+    assert (
+        "3 circles, compared with themselves in 1 suite of 4 runs a side" in capsys.readouterr().out
+    )
     told = report.as_json(record)
     assert {row["method"] for row in told["methods"]} == {a.method for a in record.methods}
-    assert all(0 <= row["interval"][0] <= row["rate"] <= row["interval"][1] <= 1 for row in told["methods"])
+    assert all(
+        0 <= row["interval"][0] <= row["rate"] <= row["interval"][1] <= 1 for row in told["methods"]
+    )
     assert report.markdown(record).count("\n|") == 1 + len(record.methods)

@@ -25,7 +25,9 @@ QUIET = [1000.0, 1000.4, 999.8, 1000.1]
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
-    """A store with two bundles of one build, and one after a change that slowed circle `a` by 3 %."""
+    """A store with two bundles of one build, and one after a change that slowed circle `a` by 3
+    %.
+    """
     for name, factor, seed in (("2026-1", 1.0, 1), ("2026-2", 1.0, 2), ("2026-3", 1.03, 3)):
         runs = {"a": [factor * y for y in QUIET], "b": QUIET}
         made = measured(runs, seed=seed, created=f"{name[:4]}-0{seed}-01T00:00:00+00:00")
@@ -47,7 +49,10 @@ def told(*arguments: object) -> dict[str, Any]:
 
 def test_two_bundles(stored: Path) -> None:
     found = told(stored / "2026-1", stored / "2026-3")
-    assert {row["key"]: row["verdict"] for row in found["rows"]} == {"a": "regressed", "b": "equivalent"}
+    assert {row["key"]: row["verdict"] for row in found["rows"]} == {
+        "a": "regressed",
+        "b": "equivalent",
+    }
     row = found["rows"][0]
     assert row["unit"] == "ticks"
     assert row["change"] == pytest.approx(0.03, abs=0.002)
@@ -65,12 +70,16 @@ def test_several_bundles_a_side_and_options_after_the_bar(stored: Path) -> None:
 
 
 def test_layouts_are_the_runs_of_a_side(tmp_path: Path) -> None:
-    """Three images a side, each booted twice: three observations, whose spread decides a change of 4 %."""
+    """Three images a side, each booted twice: three observations, whose spread decides a change of
+    4 %.
+    """
     sides = []
     for name, latency in (("before", 500.0), ("after", 520.0)):
         for layout, moved in (("0", 0.0), ("64", 2.0), ("140", 5.0)):
             path = tmp_path / f"{name}-{layout}"
-            store.write(bundle(Spec("a", [latency + moved] * 2, clock=RTL), image=path.name), path, {})
+            store.write(
+                bundle(Spec("a", [latency + moved] * 2, clock=RTL), image=path.name), path, {}
+            )
             sides.append(path)
     row = told(*sides[:3], "--", *sides[3:])["rows"][0]
     assert (row["verdict"], row["scope"], row["runs"]) == ("regressed", "between images", [3, 3])
@@ -116,7 +125,10 @@ def test_one_file_of_both_states() -> None:
 def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
     same, worse = (run("gate", stored / "2026-1", stored / f"2026-{n}") for n in (2, 3))
     assert (same.returncode, worse.returncode) == (0, 1)
-    assert same.stdout.splitlines()[-1] == "Of 2 rows: 2 equivalent; margin 1 %, false discovery rate 5 %."
+    assert (
+        same.stdout.splitlines()[-1]
+        == "Of 2 rows: 2 equivalent; margin 1 %, false discovery rate 5 %."
+    )
     assert "1 regressed (most: a +3." in worse.stdout.splitlines()[-1]
 
 
@@ -126,7 +138,11 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
         (["a", "b", "c"], 2, "3 operands do not say which are before"),
         (["a", "--"], 2, "stands once between them"),
         (["a", "--", "b", "--", "c"], 2, "stands once between them"),
-        (["a"], 2, "a does not hold both sides (rows of state=before, after); name what came after, too"),
+        (
+            ["a"],
+            2,
+            "a does not hold both sides (rows of state=before, after); name what came after, too",
+        ),
         (["a", "a", "--", "b"], 2, "a is named twice"),
         (["nowhere", "nothing"], 2, "nowhere cannot be read"),
         (["a", "b", "--margin", "0%"], 2, "not a share between 0 and 1"),
@@ -138,7 +154,9 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
         ([], 2, "Missing argument"),
     ],
 )
-def test_usage(arguments: list[str], code: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usage(
+    arguments: list[str], code: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b"):
         store.write(bundle(Spec("x", [1.0])), tmp_path / name, {})
@@ -157,12 +175,16 @@ def test_nothing_comparable_is_said_with_the_code(stored: Path) -> None:
 
 def test_modes_read_a_store(stored: Path) -> None:
     record = told("--aa", stored)
-    assert {"method", "alarms", "comparisons", "rate", "interval", "nominal"} == set(record["methods"][0])
+    assert {"method", "alarms", "comparisons", "rate", "interval", "nominal"} == set(
+        record["methods"][0]
+    )
     found = told("--history", stored)
     assert [len(series["points"]) for series in found["series"]] == [3, 3]
     laid = told("--matrix", stored / "2026-1", stored / "2026-3")
     assert laid["columns"] == ["2026-1", "2026-3"]
-    assert [mean["ratio"] for mean in laid["means"][0]["columns"][1:]] == pytest.approx([1.03**0.5], abs=0.002)
+    assert [mean["ratio"] for mean in laid["means"][0]["columns"][1:]] == pytest.approx(
+        [1.03**0.5], abs=0.002
+    )
     assert run("compare", "--aa", stored / "2026-1" / "nothing").returncode == 2
 
 
@@ -191,12 +213,19 @@ def test_markdown_is_short_and_inert() -> None:
 
 def test_markdown_folds_away_what_is_undecided_with_what_would_decide_it() -> None:
     noisy = [100.0, 104.0, 97.0]
-    before, after = one_side(Spec("a", noisy), Spec("b", QUIET)), one_side(Spec("a", noisy[::-1]), Spec("b", QUIET))
+    before, after = (
+        one_side(Spec("a", noisy), Spec("b", QUIET)),
+        one_side(Spec("a", noisy[::-1]), Spec("b", QUIET)),
+    )
     text = report.markdown(compare(before, after))
-    assert text.splitlines()[2] == "<details><summary>1 undecided row and what would decide</summary>"
-    assert re.search(r"\| `a` \|.*undecided: .* more a side", text)
+    assert (
+        text.splitlines()[2] == "<details><summary>1 undecided row and what would decide</summary>"
+    )
+    assert re.search(r"\| `a` \|.*undecided: .* more runs? a side", text)
     assert "`b`" not in text
-    assert "<details>" not in report.markdown(compare(one_side(Spec("b", QUIET)), one_side(Spec("b", QUIET))))
+    assert "<details>" not in report.markdown(
+        compare(one_side(Spec("b", QUIET)), one_side(Spec("b", QUIET)))
+    )
 
 
 def test_terminal_output_is_inert(capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,5 +253,10 @@ def test_environment_differences_are_told() -> None:
     assert report.as_json(found)["summary"]["differences"] == [
         {"name": "kernel_release", "before": "6.1", "after": "6.5"}
     ]
-    many = compare(one_side(Spec("a", QUIET), **{f"fact{i}": 0 for i in range(40)}), one_side(Spec("a", QUIET)))
-    assert report.notes(many, many.findings)[-1] == "and 28 more differences of the environment (--json lists them)"
+    many = compare(
+        one_side(Spec("a", QUIET), **{f"fact{i}": 0 for i in range(40)}), one_side(Spec("a", QUIET))
+    )
+    assert (
+        report.notes(many, many.findings)[-1]
+        == "and 28 more differences of the environment (--json lists them)"
+    )

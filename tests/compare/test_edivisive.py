@@ -19,7 +19,8 @@ def energy(left: list[float], right: list[float]) -> float:
     m, n = len(left), len(right)
     across = 2 / (m * n) * sum(abs(x - y) for x in left for y in right)
     within = [
-        sum(abs(x - y) for x, y in combinations(part, 2)) / (len(part) * (len(part) - 1) / 2) for part in (left, right)
+        sum(abs(x - y) for x, y in combinations(part, 2)) / (len(part) * (len(part) - 1) / 2)
+        for part in (left, right)
     ]
     return m * n / (m + n) * (across - sum(within))
 
@@ -54,7 +55,9 @@ def test_a_change_of_spread_is_a_change() -> None:
 
 def test_noise_is_divided_at_the_stated_rate() -> None:
     rng = np.random.default_rng(3)
-    alarms = sum(bool(edivisive.divisions(rng.standard_t(3, 24), significance=0.05)) for _ in range(200))
+    alarms = sum(
+        bool(edivisive.divisions(rng.standard_t(3, 24), significance=0.05)) for _ in range(200)
+    )
     assert stats.binom.ppf(0.0005, 200, 0.05) <= alarms <= stats.binom.isf(0.0005, 200, 0.05)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cyclometer.bundle.model import Bundle
+from cyclometer.compare.finding import Options
 from cyclometer.compare.history import ChangePoint, history
-from cyclometer.compare.verdicts import Options
 from cyclometer.ingest import ingest
 from cyclometer.report import history as report
 from tests.compare.bundles import ICOUNT, Spec, bundle
@@ -39,7 +39,10 @@ def only(bundles: list[Bundle], **options: float) -> list[ChangePoint]:
 
 def test_a_step_is_found_with_its_size_and_its_cause() -> None:
     (change,) = only(nights([1000.0] * 10 + [1050.0] * 10))
-    assert (change.last.when, change.first.when) == ("2026-01-10T02:00:00+00:00", "2026-01-11T02:00:00+00:00")
+    assert (change.last.when, change.first.when) == (
+        "2026-01-10T02:00:00+00:00",
+        "2026-01-11T02:00:00+00:00",
+    )
     assert change.change == pytest.approx(0.05, abs=0.002)
     assert change.changed == (("build.compiler", "gcc 12", "gcc 13"),)
     assert change.p is not None
@@ -58,19 +61,26 @@ def test_a_step_within_the_margin_is_left_out() -> None:
 
 
 def test_dropping_a_small_step_joins_its_stretches() -> None:
-    """Two steps of 0.8 % are within the margin, both together are not: what remains is one change of 1.2 %."""
+    """Two steps of 0.8 % are within the margin, both together are not: what remains is one change
+    of 1.2 %.
+    """
     found = only(nights([1000.0] * 10 + [1008.0] * 10 + [1016.0] * 10, spread=0.0003))
     assert [change.change for change in found] == pytest.approx([0.012], abs=0.0005)
 
 
 def test_on_an_exact_clock_every_step_is_a_change() -> None:
     found = nights([1000.0, 1000.0, 1001.0, 1001.0, 1000.0], spread=0.0, clock=ICOUNT)
-    assert [(c.before, c.after, c.p) for c in only(found)] == [(1000, 1001, None), (1001, 1000, None)]
+    assert [(c.before, c.after, c.p) for c in only(found)] == [
+        (1000, 1001, None),
+        (1001, 1000, None),
+    ]
     assert only(found, layout_floor=0.01) == []
 
 
 def test_what_was_not_measured_is_counted() -> None:
-    (series,) = history([*nights([1000.0] * 5), bundle(Spec("a", [1.0], summary={"status": "failed"}))])
+    (series,) = history(
+        [*nights([1000.0] * 5), bundle(Spec("a", [1.0], summary={"status": "failed"}))]
+    )
     assert (len(series.points), series.missing) == (5, 1)
     assert "1 estimates were not valid" in report.sentence([series])
 
@@ -87,7 +97,9 @@ def test_versions_of_one_file_are_points_in_their_order() -> None:
     assert all("kernel" in point.identity for point in found[0].points)
 
 
-def test_printed_histories_name_the_circle_the_change_and_its_cause(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_histories_name_the_circle_the_change_and_its_cause(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     found = history(nights([1000.0] * 10 + [1050.0] * 10))
     report.show(found)
     shown = capsys.readouterr().out
@@ -100,12 +112,17 @@ def test_printed_histories_name_the_circle_the_change_and_its_cause(capsys: pyte
     assert len(told["points"]) == 20
 
 
-def test_circles_that_changed_together_stand_under_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
+def test_circles_that_changed_together_stand_under_one_cause(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     levels = [1_234_567.0] * 10 + [2_345_678.0] * 10
     specs = [[Spec("a", [level] * 3), Spec("b", [2 * level] * 3)] for level in levels]
     made = [f"2026-01-{night:02}T02:00:00+00:00" for night in range(1, 21)]
     builds = [{"compiler": f"gcc {12 + night // 10}"} for night in range(20)]
-    stored = [bundle(*two, created=when, build=build) for two, when, build in zip(specs, made, builds, strict=True)]
+    stored = [
+        bundle(*two, created=when, build=build)
+        for two, when, build in zip(specs, made, builds, strict=True)
+    ]
     report.show(history(stored))
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == f"between {made[9]} and {made[10]}"

@@ -43,13 +43,29 @@ EXPECTED = {
 
 
 def mangled(fates: dict[str, str]) -> list[Bundle]:
-    """The side after: measured circles that were kept or broke their contract, and printed rows of every other fate."""
-    runs = {key: [1000.0, 1000.4, 999.8] for key, fate in fates.items() if fate in ("kept", "broken")}
-    found = [measured(runs, broken=[k for k, fate in fates.items() if fate == "broken"])] if runs else []
+    """The side after: measured circles that were kept or broke their contract, and printed rows of
+    every other fate.
+    """
+    runs = {
+        key: [1000.0, 1000.4, 999.8] for key, fate in fates.items() if fate in ("kept", "broken")
+    }
+    found = (
+        [measured(runs, broken=[k for k, fate in fates.items() if fate == "broken"])]
+        if runs
+        else []
+    )
     printed = [Spec(f"{key}.new", [5.0]) for key, fate in fates.items() if fate == "renamed"]
-    printed += [Spec(k, [5.0], summary={"status": "failed"}) for k, fate in fates.items() if fate == "failed"]
+    printed += [
+        Spec(k, [5.0], summary={"status": "failed"})
+        for k, fate in fates.items()
+        if fate == "failed"
+    ]
     printed += [Spec(k, [float("nan")]) for k, fate in fates.items() if fate == "nonsense"]
-    lost = [Problem("it hung", f"circle {key}", "failed") for key, fate in fates.items() if fate == "unmeasured"]
+    lost = [
+        Problem("it hung", f"circle {key}", "failed")
+        for key, fate in fates.items()
+        if fate == "unmeasured"
+    ]
     return [*found, bundle(*printed, problems=lost)]
 
 
@@ -75,13 +91,27 @@ def test_every_row_of_a_mangled_side_is_in_the_output(fates: dict[str, str]) -> 
 def test_every_circle_of_either_side_is_in_exactly_one_row(
     left: list[int], right: list[int], some: int, others: int
 ) -> None:
-    """Also among circles of one key that only configuration or version tells apart, on one side or on both."""
-    kinds = [{}, {"kernel": "1a"}, {"kernel": "2b"}, {"mcs": "on"}, {"mcs": "off"}, {"mcs": "on", "kernel": "1a"}]
+    """Also among circles of one key that only configuration or version tells apart, on one side or
+    on both.
+    """
+    kinds = [
+        {},
+        {"kernel": "1a"},
+        {"kernel": "2b"},
+        {"mcs": "on"},
+        {"mcs": "off"},
+        {"mcs": "on", "kernel": "1a"},
+    ]
     chosen = ([kinds[i] for i in left[:some]], [kinds[i] for i in right[:others]])
-    sides = [side([bundle(*(Spec("a", [1.0], configuration=kind) for kind in of_side))]) for of_side in chosen]
+    sides = [
+        side([bundle(*(Spec("a", [1.0], configuration=kind) for kind in of_side))])
+        for of_side in chosen
+    ]
     found = compare(sides[0], sides[1]).findings
     for which, one in enumerate(sides):
-        told = Counter(id(c) for f in found for c in [(f.pair.before, f.pair.after)[which]] if c is not None)
+        told = Counter(
+            id(c) for f in found for c in [(f.pair.before, f.pair.after)[which]] if c is not None
+        )
         assert told == Counter(id(circle) for circle in one.circles)
 
 
@@ -106,10 +136,15 @@ LINE_FATES = {
 
 @given(fates=st.fixed_dictionaries(dict.fromkeys(KEYS, st.sampled_from(sorted(LINE_FATES)))))
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_every_line_of_a_mangled_log_is_in_the_output(fates: dict[str, str], tmp_path: Path) -> None:
+def test_every_line_of_a_mangled_log_is_in_the_output(
+    fates: dict[str, str], tmp_path: Path
+) -> None:
     logs = {
         "before": [zephyr_line(key) for key in KEYS],
-        "after": [zephyr_line("always.there"), *(LINE_FATES[fate](key) for key, fate in fates.items())],
+        "after": [
+            zephyr_line("always.there"),
+            *(LINE_FATES[fate](key) for key, fate in fates.items()),
+        ],
     }
     for name, lines in logs.items():
         (tmp_path / name).write_text(LOG.format(lines="".join(lines)))

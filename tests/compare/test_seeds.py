@@ -15,7 +15,8 @@ from cyclometer.ingest import ingest
 DATA = Path(__file__).parents[1] / "data"
 BEFORE_AFTER = {"state": ("before", "after")}
 
-# (key, mcs) -> the change printed against *after*, and the same change against *before*, in percent.
+# (key, mcs) -> the change printed against *after*, and the same change against *before*, in
+# percent.
 GOLDEN = {
     ("notification.signal.to_thread.prio_1", "on"): (-40.26, -28.71),
     ("notification.signal.to_process.prio_193", "on"): (-43.51, -30.32),
@@ -33,16 +34,20 @@ def mtime() -> Comparison:
 
 def test_the_table_has_thirty_changes(mtime: Comparison) -> None:
     assert len(mtime.findings) == 30
-    assert {f.verdict for f in mtime.findings} == {"undecided"}  # one run a side, and no n to say how sure its mean is
+    # one run a side, and no n to say how sure its mean is
+    assert {f.verdict for f in mtime.findings} == {"undecided"}
 
 
 @pytest.mark.parametrize(("row", "percent"), GOLDEN.items())
-def test_changes_are_fractions_of_before(mtime: Comparison, row: tuple[str, str], percent: tuple[float, float]) -> None:
+def test_changes_are_fractions_of_before(
+    mtime: Comparison, row: tuple[str, str], percent: tuple[float, float]
+) -> None:
     key, mcs = row
     found = next(
-        f for f in mtime.findings
+        f
+        for f in mtime.findings
         if f.key == key and f.pair.before and f.pair.before.estimate.configuration["mcs"] == mcs
-    )  # fmt: skip
+    )
     assert found.before is not None
     assert found.after is not None
     assert found.change is not None
@@ -51,7 +56,9 @@ def test_changes_are_fractions_of_before(mtime: Comparison, row: tuple[str, str]
 
 
 def test_configurations_side_by_side() -> None:
-    """Geometric means over the 47 keys that all four builds have: canaries cost calls, object cores cost switches."""
+    """Geometric means over the 47 keys that all four builds have: canaries cost calls, object cores
+    cost switches.
+    """
     found = matrix({"log": side([ingest([DATA / "zephyr_latency.txt"])[0]])})
     assert found.columns == ("default", "canaries", "objcore", "userspace")
     assert len(found.rows) == 124

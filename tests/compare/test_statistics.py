@@ -28,7 +28,9 @@ def a_change(log_ratio: float, half_width: float, df: float = 8.0, level: float 
     """A change with this interval, and the p that belongs to it."""
     error = half_width / critical_value(level, df)
     p = float(2 * stats.t.sf(abs(log_ratio) / error, df)) if error else float(log_ratio == 0)
-    return Change(log_ratio, error, df, Interval(log_ratio - half_width, log_ratio + half_width, level), p)
+    return Change(
+        log_ratio, error, df, Interval(log_ratio - half_width, log_ratio + half_width, level), p
+    )
 
 
 def test_change_is_welchs_comparison_of_logs() -> None:
@@ -37,7 +39,9 @@ def test_change_is_welchs_comparison_of_logs() -> None:
     interval = oracle.confidence_interval(0.9)
     assert row.p == pytest.approx(oracle.pvalue)
     assert row.df == pytest.approx(oracle.df)
-    assert (row.interval.low, row.interval.high) == pytest.approx((math.expm1(interval.low), math.expm1(interval.high)))
+    assert (row.interval.low, row.interval.high) == pytest.approx(
+        (math.expm1(interval.low), math.expm1(interval.high))
+    )
     assert row.fraction == pytest.approx(stats.gmean(AFTER) / stats.gmean(BEFORE) - 1)
     assert row.interval.level == 0.9
     assert statistics.change(BEFORE, AFTER).interval.level == 0.95
@@ -48,12 +52,18 @@ def test_change_is_relative_to_before() -> None:
     assert round(100 * statistics.change([1306.0] * 2, [910.0] * 2).fraction, 2) == -30.32
 
 
-@pytest.mark.parametrize(("before", "after"), [([100.0], [150.0]), ([100.0], AFTER), (BEFORE, [150.0])])
+@pytest.mark.parametrize(
+    ("before", "after"), [([100.0], [150.0]), ([100.0], AFTER), (BEFORE, [150.0])]
+)
 def test_one_run_a_side_is_never_significant(before: list[float], after: list[float]) -> None:
     row = statistics.change(before, after)
     assert (row.p, row.df, row.interval) == (1.0, 0.0, Interval(-1.0, math.inf, 0.95))
     decision = statistics.decide(row, (len(before), len(after)))
-    assert (decision.verdict, decision.minimum_detectable, decision.more_runs) == ("undecided", math.inf, None)
+    assert (decision.verdict, decision.minimum_detectable, decision.more) == (
+        "undecided",
+        math.inf,
+        None,
+    )
 
 
 def test_two_runs_a_side_are_enough_for_an_interval() -> None:
@@ -63,14 +73,19 @@ def test_two_runs_a_side_are_enough_for_an_interval() -> None:
 
 
 def test_runs_without_spread_are_as_sure_as_a_relabelling_of_them() -> None:
-    same, other = statistics.change([10.0] * 3, [10.0] * 3), statistics.change([10.0] * 3, [10.2] * 3)
+    same, other = (
+        statistics.change([10.0] * 3, [10.0] * 3),
+        statistics.change([10.0] * 3, [10.2] * 3),
+    )
     assert (same.p, same.df, same.standard_error) == (1.0, 4, 0.0)
     assert statistics.change([10.0] * 2, [11.0] * 4).p == pytest.approx(2 / 15)
     assert statistics.change([10.0] * 4, [11.0] * 2).p == pytest.approx(2 / 15)
-    assert other.p == pytest.approx(2 / 20)  # of the 20 ways to part six runs, two part these so well
+    # of the 20 ways to part six runs, two part these so well
+    assert other.p == pytest.approx(2 / 20)
     assert statistics.decide(same, (3, 3)).verdict == "equivalent"
     assert statistics.decide(other, (3, 3)).verdict == "undecided"
-    assert statistics.decide(a_change(math.log1p(0.01), 0.0), (3, 3)).verdict != "equivalent"  # on the very edge
+    # on the very edge
+    assert statistics.decide(a_change(math.log1p(0.01), 0.0), (3, 3)).verdict != "equivalent"
 
 
 def test_a_clock_with_steps_lends_its_rounding_to_runs_without_spread() -> None:
@@ -86,7 +101,9 @@ def test_a_clock_with_steps_lends_its_rounding_to_runs_without_spread() -> None:
 
 @pytest.mark.parametrize(("before", "after"), [([1.0, 0.0], [1.0, 2.0]), ([1.0, 2.0], [1.0, -2.0])])
 def test_an_estimate_without_a_ratio_is_refused(before: list[float], after: list[float]) -> None:
-    with pytest.raises(ValueError, match=f"an estimate of {min(*before, *after):g}, which has no ratio"):
+    with pytest.raises(
+        ValueError, match=f"an estimate of {min(*before, *after):g}, which has no ratio"
+    ):
         statistics.change(before, after)
 
 
@@ -97,7 +114,9 @@ def test_adjusted_p_values_are_scipys(p: list[float]) -> None:
 
 
 def test_adjustment_by_hand() -> None:
-    assert statistics.adjust([0.01, 0.04, 0.03, 0.5]).tolist() == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+    assert statistics.adjust([0.01, 0.04, 0.03, 0.5]).tolist() == pytest.approx(
+        [0.04, 0.16 / 3, 0.16 / 3, 0.5]
+    )
 
 
 EDGE = math.log1p(0.01)
@@ -124,13 +143,17 @@ EDGE = math.log1p(0.01)
 def test_four_verdicts(log_ratio: float, half_width: float, verdict: str) -> None:
     decision = statistics.decide(a_change(log_ratio, half_width), (5, 5))
     assert decision.verdict == verdict
-    assert (decision.more_runs == 0) == (verdict != "undecided")
+    assert (decision.more == 0) == (verdict != "undecided")
 
 
 def test_bounds_of_a_verdict() -> None:
-    """Touching the margin is not inside it; p of alpha is significant; a change of the margin is not beyond it."""
+    """Touching the margin is not inside it; p of alpha is significant; a change of the margin is
+    not beyond it.
+    """
     for centre in (-0.5 * EDGE, 0.0, 0.5 * EDGE):
-        assert statistics.decide(a_change(centre, EDGE - abs(centre)), (5, 5)).verdict == "undecided"
+        assert (
+            statistics.decide(a_change(centre, EDGE - abs(centre)), (5, 5)).verdict == "undecided"
+        )
     for side, verdict in ((2 * EDGE, "regressed"), (-2 * EDGE, "improved")):
         row = a_change(side, 1.5 * EDGE)
         alpha = 1 - row.log_interval.level
@@ -151,7 +174,9 @@ def test_margin_is_declared() -> None:
 
 @pytest.mark.parametrize(("shift", "margin"), [(1.0, 0.01), (1.002, 0.01), (0.995, 0.015)])
 def test_equivalence_is_two_one_sided_tests(shift: float, margin: float) -> None:
-    """Schuirmann (1987), by another's implementation; each at half of what the interval leaves out."""
+    """Schuirmann (1987), by another's implementation; each at half of what the interval leaves
+    out.
+    """
     edge, verdicts = math.log1p(margin), set()
     for seed in range(60):
         before, after = runs(100, 0.006, 6, seed), runs(100 * shift, 0.008, 9, 100 + seed)
@@ -167,14 +192,23 @@ def power(effect: float, relative_sd: float, count: int) -> float:
     found = 0
     for seed in range(1500):
         rng = np.random.default_rng(seed)
-        before, after = (np.exp(rng.normal(at, relative_sd, count)) for at in (0.0, math.log1p(effect)))
-        found += statistics.decide(statistics.change(before, after), (count, count)).verdict == "regressed"
+        before, after = (
+            np.exp(rng.normal(at, relative_sd, count)) for at in (0.0, math.log1p(effect))
+        )
+        found += (
+            statistics.decide(statistics.change(before, after), (count, count)).verdict
+            == "regressed"
+        )
     return found / 1500
 
 
 @pytest.mark.parametrize(("relative_sd", "count"), [(0.02, 5), (0.002, 5)])
-def test_minimum_detectable_effect_is_found_four_times_in_five(relative_sd: float, count: int) -> None:
-    """Once the noise limits it and once the margin does; the promise is 0.8 at the expected error of a side."""
+def test_minimum_detectable_effect_is_found_four_times_in_five(
+    relative_sd: float, count: int
+) -> None:
+    """Once the noise limits it and once the margin does; the promise is 0.8 at the expected error
+    of a side.
+    """
     row = a_change(0.0, 1.0, df=2 * count - 2)
     error = relative_sd * math.sqrt(2 / count)
     reach = critical_value(0.95, row.df) * error
@@ -186,10 +220,14 @@ def test_minimum_detectable_effect_is_found_four_times_in_five(relative_sd: floa
 def test_minimum_detectable_effect_by_hand() -> None:
     row = a_change(0.0, 0.03, df=8)
     beyond = float(stats.t.ppf(0.8, 8)) * row.standard_error
-    assert statistics.decide(row, (5, 5)).minimum_detectable == pytest.approx(math.expm1(0.03 + beyond))
+    assert statistics.decide(row, (5, 5)).minimum_detectable == pytest.approx(
+        math.expm1(0.03 + beyond)
+    )
     narrow = a_change(0.0, 0.001, df=8)
     beyond = float(stats.t.ppf(0.8, 8)) * narrow.standard_error
-    assert statistics.decide(narrow, (5, 5)).minimum_detectable == pytest.approx(math.expm1(EDGE + beyond))
+    assert statistics.decide(narrow, (5, 5)).minimum_detectable == pytest.approx(
+        math.expm1(EDGE + beyond)
+    )
 
 
 def half_width(row: Change, now: tuple[int, int], added: int) -> float:
@@ -210,28 +248,34 @@ def half_width(row: Change, now: tuple[int, int], added: int) -> float:
         (-0.0236, 0.03, (2, 7), 0.0236),
     ],
 )
-def test_runs_still_needed(log_ratio: float, wide: float, now: tuple[int, int], target: float) -> None:
+def test_runs_still_needed(
+    log_ratio: float, wide: float, now: tuple[int, int], target: float
+) -> None:
     row = a_change(log_ratio, wide, df=sum(now) - 2)
-    more = statistics.decide(row, now).more_runs
+    more = statistics.decide(row, now).more
     assert more is not None
     assert half_width(row, now, more) < target <= half_width(row, now, more - 1)
 
 
 def test_runs_needed_are_out_of_reach_at_the_very_edge() -> None:
-    assert statistics.decide(a_change(EDGE, 0.03), (5, 5)).more_runs == 30
-    assert statistics.decide(a_change(EDGE * 0.9999, 0.03), (5, 5)).more_runs is None
+    assert statistics.decide(a_change(EDGE, 0.03), (5, 5)).more == 30
+    assert statistics.decide(a_change(EDGE * 0.9999, 0.03), (5, 5)).more is None
 
 
 def test_last_reachable_number_of_runs() -> None:
     row = a_change(0.0, 0.3, df=8)
     last = half_width(row, (5, 5), 1000)
     reachable = statistics.decide(row, (5, 5), margin=math.expm1(last * (1 + 1e-9)))
-    assert reachable.more_runs == 1000
-    assert statistics.decide(row, (5, 5), margin=math.expm1(last * (1 - 1e-6))).more_runs is None
+    assert reachable.more == 1000
+    assert statistics.decide(row, (5, 5), margin=math.expm1(last * (1 - 1e-6))).more is None
 
 
 def needed_by_search(
-    log_ratio: float, variances: tuple[float, float], runs: tuple[int, int], level: float, margin: float
+    log_ratio: float,
+    variances: tuple[float, float],
+    runs: tuple[int, int],
+    level: float,
+    margin: float,
 ) -> tuple[int, float] | None:
     """`plan` by trying one number of runs after another, with Welch's degrees written out."""
     edge, size = math.log1p(margin), abs(log_ratio)
@@ -239,7 +283,9 @@ def needed_by_search(
         sizes = [count + added for count in runs]
         parts = [variance / count for variance, count in zip(variances, sizes, strict=True)]
         error = math.sqrt(sum(parts))
-        df = sum(parts) ** 2 / sum(part**2 / (count - 1) for part, count in zip(parts, sizes, strict=True))
+        df = sum(parts) ** 2 / sum(
+            part**2 / (count - 1) for part, count in zip(parts, sizes, strict=True)
+        )
         half = float(stats.t.ppf((1 + level) / 2, df)) * error
         if half < (edge - size if size < edge else size):
             return added, math.expm1(max(half, edge) + float(stats.t.ppf(0.8, df)) * error)
@@ -248,9 +294,15 @@ def needed_by_search(
 
 @pytest.mark.parametrize("log_ratio", [0.0, 0.004, -0.004, 0.05, -0.2, EDGE])
 @pytest.mark.parametrize("variances", [(1e-4, 1e-4), (4e-4, 1e-6), (1e-6, 9e-4), (0.04, 0.01)])
-@pytest.mark.parametrize(("runs", "level", "margin"), [((1, 1), 0.95, 0.01), ((1, 5), 0.99, 0.01), ((4, 1), 0.9, 0.05)])
+@pytest.mark.parametrize(
+    ("runs", "level", "margin"), [((1, 1), 0.95, 0.01), ((1, 5), 0.99, 0.01), ((4, 1), 0.9, 0.05)]
+)
 def test_a_plan_is_the_least_that_decides(
-    log_ratio: float, variances: tuple[float, float], runs: tuple[int, int], level: float, margin: float
+    log_ratio: float,
+    variances: tuple[float, float],
+    runs: tuple[int, int],
+    level: float,
+    margin: float,
 ) -> None:
     found = statistics.plan(log_ratio, variances, runs, level, margin)
     expected = needed_by_search(log_ratio, variances, runs, level, margin)
@@ -258,30 +310,39 @@ def test_a_plan_is_the_least_that_decides(
         assert found is None
     else:
         assert found is not None
-        assert (found.more_runs, found.minimum_detectable) == pytest.approx(expected)
+        assert (found.more, found.minimum_detectable) == pytest.approx(expected)
     if (level, margin) == (0.95, 0.01):
         assert statistics.plan(log_ratio, variances, runs) == found
 
 
 def test_last_plan_in_reach() -> None:
-    """A target just above the half-width of the last number of runs is reached with it, one just below is not."""
+    """A target just above the half-width of the last number of runs is reached with it, one just
+    below is not.
+    """
     runs, spread = 1 + 1000, 0.3
     last = float(stats.t.ppf(0.975, 2 * runs - 2)) * spread * math.sqrt(2 / runs)
-    reached = statistics.plan(0.0, (spread**2, spread**2), (1, 1), margin=math.expm1(last * (1 + 1e-9)))
+    reached = statistics.plan(
+        0.0, (spread**2, spread**2), (1, 1), margin=math.expm1(last * (1 + 1e-9))
+    )
     assert reached is not None
-    assert reached.more_runs == 1000
-    assert statistics.plan(0.0, (spread**2, spread**2), (1, 1), margin=math.expm1(last * (1 - 1e-6))) is None
+    assert reached.more == 1000
+    assert (
+        statistics.plan(0.0, (spread**2, spread**2), (1, 1), margin=math.expm1(last * (1 - 1e-6)))
+        is None
+    )
 
 
 def test_a_plan_without_spread_takes_one_more_run() -> None:
     found = statistics.plan(0.05, (0.0, 0.0), (1, 1))
     assert found is not None
-    assert (found.more_runs, found.minimum_detectable) == (1, pytest.approx(0.01))
+    assert (found.more, found.minimum_detectable) == (1, pytest.approx(0.01))
     assert statistics.plan(0.0, (0.0, 1e-4), (1, 1)) is not None
 
 
 def test_interval_within_two_single_runs_by_hand() -> None:
-    """Distances to the ends, on logs, add in squares: the low end from before's high and after's low end."""
+    """Distances to the ends, on logs, add in squares: the low end from before's high and after's
+    low end.
+    """
     before, after = Interval(90.0, 125.0, 0.9), Interval(180.0, 230.0, 0.9)
     found = statistics.within((100.0, before), (200.0, after))
     low = math.log(2) - math.hypot(math.log(0.9), math.log(1.25))
@@ -321,14 +382,18 @@ def test_exact_clocks_compare_exactly(
         assert statistics.decide_exact(before, after) == statistics.decide_exact(before, after, 0.0)
 
 
-@pytest.mark.parametrize(("before", "after", "name"), [([1.0, 3], [1.0], "before"), ([1.0], [2.0, 1, 3], "after")])
+@pytest.mark.parametrize(
+    ("before", "after", "name"), [([1.0, 3], [1.0], "before"), ([1.0], [2.0, 1, 3], "after")]
+)
 def test_runs_that_differ_are_not_exact(before: list[float], after: list[float], name: str) -> None:
     with pytest.raises(ValueError, match=rf"runs of {name} differ \(1 to 3\)"):
         statistics.decide_exact(before, after)
 
 
 def test_same_code_is_seldom_called_changed() -> None:
-    """A/A: of 2000 pairs of five runs with a spread of 3 %, at most 2.5 % each way regress or improve."""
+    """A/A: of 2000 pairs of five runs with a spread of 3 %, at most 2.5 % each way regress or
+    improve.
+    """
     verdicts = []
     for seed in range(2000):
         rng = np.random.default_rng(seed)

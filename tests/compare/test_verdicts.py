@@ -13,8 +13,10 @@ from scipy import stats
 
 from cyclometer import errors
 from cyclometer.bundle.model import Problem
+from cyclometer.compare.exact import LAYOUT_FLOORS
+from cyclometer.compare.finding import Finding, Options
 from cyclometer.compare.pairing import Side, side
-from cyclometer.compare.verdicts import LAYOUT_FLOORS, Comparison, Finding, Options, compare, compare_code, gate_code
+from cyclometer.compare.verdicts import Comparison, compare, compare_code, gate_code
 from tests.compare.bundles import ICOUNT, RTL, Spec, bundle, measured, one_side
 
 QUIET = [1000.1, 1001.3, 999.2, 1000.7, 1000.2]
@@ -24,13 +26,16 @@ def times(factor: float) -> list[float]:
     return [factor * value for value in QUIET]
 
 
-def judged(before: list[float], after: list[float], options: Options | None = None, **spec: Any) -> Finding:
+def judged(
+    before: list[float], after: list[float], options: Options | None = None, **spec: Any
+) -> Finding:
     one, other = (one_side(Spec("a", runs, **spec)) for runs in (before, after))
     return compare(one, other, options).findings[0]
 
 
 @pytest.mark.parametrize(
-    ("factor", "verdict"), [(1.05, "regressed"), (0.95, "improved"), (1.001, "equivalent"), (1.0098, "undecided")]
+    ("factor", "verdict"),
+    [(1.05, "regressed"), (0.95, "improved"), (1.001, "equivalent"), (1.0098, "undecided")],
 )
 def test_runs_decide_against_the_margin(factor: float, verdict: str) -> None:
     found = judged(QUIET, times(factor))
@@ -55,8 +60,8 @@ def test_more_is_better_for_rates() -> None:
 def test_an_undecided_row_says_what_would_decide_it() -> None:
     found = judged([1000, 1010, 990, 1005], [1010, 1022, 1000, 1015])
     assert found.verdict == "undecided"
-    assert found.more_runs is not None
-    assert f"about {found.more_runs} more a side" in found.reason
+    assert found.more is not None
+    assert f"about {found.more} more runs a side" in found.reason
     assert found.minimum_detectable is not None
     assert 0.01 < found.minimum_detectable < 0.05
 
@@ -67,26 +72,30 @@ def test_one_run_decides_nothing_however_far_it_lies(runs: tuple[int, int], afte
     found = judged(times(1)[: runs[0]], times(after)[: runs[1]], summary={"sd": 0.1, "n": 1000})
     assert found.verdict == "undecided"
     assert found.reason.startswith("one run of ")
-    assert found.more_runs is not None
-    assert found.more_runs >= 1
+    assert found.more is not None
+    assert found.more >= 1
     assert found.minimum_detectable is not None
     assert found.minimum_detectable >= 0.0099
     assert found.scope == "these runs"
 
 
 def test_one_run_of_printed_statistics_has_an_interval_within_these_runs() -> None:
-    """Change and interval of two means: Fieller-like limits, here held against a simulation of the two means."""
+    """Change and interval of two means: Fieller-like limits, here held against a simulation of the
+    two means.
+    """
     found = judged([1000.0], [900.0], summary={"sd": 50.0, "n": 25})
     assert found.interval is not None
     rng = np.random.default_rng(5)
-    before, after = (mean + 10 * stats.t.rvs(24, size=200_000, random_state=rng) for mean in (1000, 900))
+    before, after = (
+        mean + 10 * stats.t.rvs(24, size=200_000, random_state=rng) for mean in (1000, 900)
+    )
     low, high = np.quantile(after / before - 1, (0.025, 0.975))
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=0.001)
 
 
 def test_a_mean_alone_has_no_interval() -> None:
     found = judged([1000.0], [900.0])
-    assert (found.verdict, found.interval, found.more_runs) == ("undecided", None, 1)
+    assert (found.verdict, found.interval, found.more) == ("undecided", None, 1)
     assert "spread unknown" in found.reason
 
 
@@ -94,10 +103,10 @@ def test_a_plan_for_one_run_a_side_holds_when_it_is_carried_out() -> None:
     """As many more runs as the reason asks for decide the row about as often as not, or better."""
     rng = np.random.default_rng(3)
     found = judged([1000.0], [1030.0], summary={"sd": 20.0, "n": 1})
-    assert found.more_runs == 1
+    assert found.more == 1
     found = judged([1000.0], [1030.0], summary={"sd": 100.0, "n": 16})
-    assert found.more_runs is not None
-    runs = 1 + found.more_runs
+    assert found.more is not None
+    runs = 1 + found.more
     decided = 0
     for _ in range(200):
         draws = [list(mean * np.exp(0.025 * rng.standard_normal(runs))) for mean in (1000, 1030)]
@@ -118,17 +127,32 @@ def timed(method: str, tests: int, cycles: float) -> Side:
     """A circle on the simulated core that was timed so, in one run of so many tests or passes."""
     one = one_side(Spec("a", [cycles], clock=RTL))
     estimate = one.circles[0].estimate
-    runs = tuple(replace(run, typical=replace(run.typical, tests=tests)) for run in estimate.runs)
-    return replace(one, circles=(replace(one.circles[0], estimate=replace(estimate, method=method, runs=runs)),))
+    runs = tuple(replace(run, overall=replace(run.overall, tests=tests)) for run in estimate.runs)
+    return replace(
+        one,
+        circles=(replace(one.circles[0], estimate=replace(estimate, method=method, runs=runs)),),
+    )
 
 
 @pytest.mark.parametrize(
     ("method", "tests", "floor"),
-    [("accumulated", 4, "turns"), ("direct", 10, "passes"), ("direct", 9, "few passes"), ("reported", 1, "passes")],
+    [
+        ("accumulated", 4, "turns"),
+        ("direct", 10, "passes"),
+        ("direct", 9, "few passes"),
+        ("reported", 1, "passes"),
+    ],
 )
-def test_exact_cycles_have_the_layout_floor_that_was_measured(method: str, tests: int, floor: str) -> None:
+def test_exact_cycles_have_the_layout_floor_that_was_measured(
+    method: str, tests: int, floor: str
+) -> None:
     share, before = LAYOUT_FLOORS[floor], timed(method, tests, 1000)
-    for factor, verdict in ((0.9, "equivalent"), (1.1, "regressed"), (-0.9, "equivalent"), (-1.1, "improved")):
+    for factor, verdict in (
+        (0.9, "equivalent"),
+        (1.1, "regressed"),
+        (-0.9, "equivalent"),
+        (-1.1, "improved"),
+    ):
         found = compare(before, timed(method, tests, 1000 * (1 + factor * share))).findings[0]
         assert found.verdict == verdict
         assert found.reason == f"exact clock, layout floor {100 * share:.2g} %"
@@ -171,10 +195,17 @@ def test_layouts_are_judged_by_their_own_spread_and_not_by_the_floor() -> None:
 
 
 def test_another_boot_of_an_image_is_not_another_layout() -> None:
-    once = over_layouts({"0": [1000], "4": [1010], "64": [990]}, {"0": [1030], "4": [1020], "64": [1022]})
+    once = over_layouts(
+        {"0": [1000], "4": [1010], "64": [990]}, {"0": [1030], "4": [1020], "64": [1022]}
+    )
     for boots in (2, 5):
-        sides = ({"0": [1000.0], "4": [1010.0], "64": [990.0]}, {"0": [1030.0], "4": [1020.0], "64": [1022.0]})
-        again = over_layouts(*({image: runs * boots for image, runs in of_side.items()} for of_side in sides))
+        sides = (
+            {"0": [1000.0], "4": [1010.0], "64": [990.0]},
+            {"0": [1030.0], "4": [1020.0], "64": [1022.0]},
+        )
+        again = over_layouts(
+            *({image: runs * boots for image, runs in of_side.items()} for of_side in sides)
+        )
         assert (again.interval, again.p, again.verdict) == (once.interval, once.p, once.verdict)
     assert again.pair.before is not None
     assert len(again.pair.before.estimate.runs) == 3
@@ -183,7 +214,7 @@ def test_another_boot_of_an_image_is_not_another_layout() -> None:
 def test_boots_of_an_image_that_differ_stay_apart() -> None:
     found = over_layouts({"0": [1000, 1004], "4": [1010, 1010]}, {"0": [1030], "4": [1020]})
     assert found.pair.before is not None
-    assert [run.quiet.value for run in found.pair.before.estimate.runs] == [1000, 1004, 1010]
+    assert [run.latency.value for run in found.pair.before.estimate.runs] == [1000, 1004, 1010]
 
 
 def test_one_image_has_no_spread_however_often_it_was_booted() -> None:
@@ -194,11 +225,20 @@ def test_one_image_has_no_spread_however_often_it_was_booted() -> None:
 
 @pytest.mark.parametrize(
     ("count", "after", "verdict"),
-    [(3, 1000.0, "equivalent"), (3, 1030.0, "regressed"), (2, 1030.0, "equivalent"), (3, 1200.0, "regressed"),
-     (3, 1005.0, "equivalent")],
-)  # fmt: skip
-def test_layouts_that_agree_on_either_side_need_no_floor(count: int, after: float, verdict: str) -> None:
-    """Three that agree show that the row has no layout effect above a cycle; with two the floor holds."""
+    [
+        (3, 1000.0, "equivalent"),
+        (3, 1030.0, "regressed"),
+        (2, 1030.0, "equivalent"),
+        (3, 1200.0, "regressed"),
+        (3, 1005.0, "equivalent"),
+    ],
+)
+def test_layouts_that_agree_on_either_side_need_no_floor(
+    count: int, after: float, verdict: str
+) -> None:
+    """Three that agree show that the row has no layout effect above a cycle; with two the floor
+    holds.
+    """
     images = [str(n) for n in range(count)]
     found = over_layouts({i: [1000.0] for i in images}, {i: [after] for i in images})
     assert found.verdict == verdict
@@ -206,20 +246,30 @@ def test_layouts_that_agree_on_either_side_need_no_floor(count: int, after: floa
 
 
 def test_builds_whose_instructions_agree_compare_exactly() -> None:
-    sides = (side([bundle(Spec("a", [count], clock=ICOUNT), image=image) for image in "xyz"]) for count in (1000, 1001))
+    sides = (
+        side([bundle(Spec("a", [count], clock=ICOUNT), image=image) for image in "xyz"])
+        for count in (1000, 1001)
+    )
     assert compare(*sides).findings[0].verdict == "regressed"
 
 
 def test_zeros_on_both_sides_have_not_changed() -> None:
     assert judged([0, 0], [0, 0, 0]).verdict == "equivalent"
     alone = judged([0], [0])
-    assert (alone.verdict, alone.reason) == ("undecided", "0 on both sides, but one run of either side")
+    assert (alone.verdict, alone.reason) == (
+        "undecided",
+        "0 on both sides, but one run of either side",
+    )
     assert judged([0], [0, 0]).reason.endswith("one run of before")
     assert judged([0], [0], clock=ICOUNT).verdict == "equivalent"
 
 
-@pytest.mark.parametrize(("before", "after", "name"), [([0, 1], [1, 2], "before"), ([1, 2], [3, -1], "after")])
-def test_a_latency_without_ratio_is_not_comparable(before: list[float], after: list[float], name: str) -> None:
+@pytest.mark.parametrize(
+    ("before", "after", "name"), [([0, 1], [1, 2], "before"), ([1, 2], [3, -1], "after")]
+)
+def test_a_latency_without_ratio_is_not_comparable(
+    before: list[float], after: list[float], name: str
+) -> None:
     found = judged(before, after)
     assert found.verdict == "not comparable"
     assert found.reason.startswith(f"{name} has a latency of ")
@@ -238,16 +288,21 @@ def test_the_suite_is_adjusted_as_scipy_does() -> None:
     assert [f.p for f in found] == pytest.approx([*stats.false_discovery_control(raw), None])
 
 
-def test_typical_is_shown_and_its_disagreement_said() -> None:
-    """The tests of `after` left the quiet regime more often: quiet stays, typical moves."""
+def test_overall_is_shown_and_its_disagreement_said() -> None:
+    """The tests of `after` left the lowest regime more often: it stays, overall moves."""
     before = one_side(Spec("a", QUIET))
     circle = before.circles[0]
-    runs = tuple(replace(r, typical=replace(r.typical, value=1.2 * r.typical.value)) for r in circle.estimate.runs)
-    after = replace(before, circles=(replace(circle, estimate=replace(circle.estimate, runs=runs)),))
+    runs = tuple(
+        replace(r, overall=replace(r.overall, value=1.2 * r.overall.value))
+        for r in circle.estimate.runs
+    )
+    after = replace(
+        before, circles=(replace(circle, estimate=replace(circle.estimate, runs=runs)),)
+    )
     found = compare(before, after).findings[0]
     assert found.verdict == "equivalent"
-    assert found.typical_change == pytest.approx(0.2)
-    assert found.disagreement == "typical moved by +20.00 %"
+    assert found.overall_change == pytest.approx(0.2)
+    assert found.disagreement == "overall moved by +20.00 %"
     assert judged(QUIET, times(1.05)).disagreement == ""
 
 
@@ -260,13 +315,18 @@ def test_failed_and_invalid_rows_are_shown_as_such() -> None:
     failed = judged([1000.0], [1000.0], summary={"status": "failed", "note": "FAILED"})
     assert failed.verdict == "failed"
     assert (
-        failed.reason == "before: the tool reports it as failed: FAILED; after: the tool reports it as failed: FAILED"
+        failed.reason
+        == "before: the tool reports it as failed: FAILED; after: the tool reports it as failed: "
+        "FAILED"
     )
 
 
 def test_a_circle_that_could_not_run_is_failed_not_removed() -> None:
     problem = Problem("no such system call", "circle b", "skipped")
-    before, after = one_side(Spec("a", QUIET), Spec("b", QUIET)), one_side(Spec("a", QUIET), problems=[problem])
+    before, after = (
+        one_side(Spec("a", QUIET), Spec("b", QUIET)),
+        one_side(Spec("a", QUIET), problems=[problem]),
+    )
     found = compare(before, after)
     assert [f.verdict for f in found.findings] == ["equivalent", "failed"]
     assert found.findings[1].reason == "after: no such system call"
@@ -300,7 +360,7 @@ GOOD_B, GOOD_C = Spec("b", QUIET), Spec("c", QUIET)
         ([Spec("c", QUIET, **FAILED)], [Spec("c", QUIET, **FAILED)], errors.NOTHING),
         ([], [], errors.NOTHING),
     ],
-)  # fmt: skip
+)
 def test_gate_codes(before: list[Spec], after: list[Spec], code: int) -> None:
     found = gated(before, after)
     assert gate_code(found) == code
@@ -308,7 +368,9 @@ def test_gate_codes(before: list[Spec], after: list[Spec], code: int) -> None:
 
 
 def test_counts_and_order_put_first_what_must_be_seen() -> None:
-    found = gated([GOOD_B, SAME, GOOD_C, Spec("d", times(1))], [Spec("d", times(1.3)), UNSURE, WORSE])
+    found = gated(
+        [GOOD_B, SAME, GOOD_C, Spec("d", times(1))], [Spec("d", times(1.3)), UNSURE, WORSE]
+    )
     assert list(found.counts().items()) == [("regressed", 2), ("removed", 1), ("undecided", 1)]
     assert [f.key for f in found.of("regressed")] == ["d", "b"]
 

@@ -18,8 +18,10 @@ WORKSTATION = {
     "ERR:          0\n",
     "proc/vmstat": "pgfault 500\npgmajfault 7\n",
     "proc/cmdline": "root=/dev/sda1 quiet\n",
-    "proc/cpuinfo": "processor\t: 0\nmodel name\t: Example CPU @ 3.00GHz\nmicrocode\t: 0xf4\nflags\t\t: fpu tsc\n\n",
-    "proc/meminfo": "MemTotal:       16384 kB\nSwapTotal:       8192 kB\nSwapFree:        8192 kB\n",
+    "proc/cpuinfo": "processor\t: 0\nmodel name\t: Example CPU @ 3.00GHz\nmicrocode\t: "
+    "0xf4\nflags\t\t: fpu tsc\n\n",
+    "proc/meminfo": "MemTotal:       16384 kB\nSwapTotal:       8192 kB\nSwapFree:        8192 "
+    "kB\n",
     "proc/loadavg": "0.50 0.25 0.10 1/200 4321\n",
     "proc/sys/kernel/osrelease": "6.1.0-18-amd64\n",
     "proc/sys/kernel/version": "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1\n",

@@ -63,29 +63,78 @@ def test_a_machine_that_tells_nothing_is_unknown_not_good() -> None:
     mute = dataclasses.replace(IDEAL, facts={})
     unknown = {found.name for found in examine(mute) if found.state == UNKNOWN}
     assert unknown == {
-        "governor", "turbo", "isolation", "RT throttling", "mitigations", "clocksource", "virtualisation", "swap",
+        "governor",
+        "turbo",
+        "isolation",
+        "RT throttling",
+        "mitigations",
+        "clocksource",
+        "virtualisation",
+        "swap",
         "timer frequency",
-    }  # fmt: skip
+    }
 
 
 # What disturbs -> (check, state, a piece of the cost with its figure, a piece of the change).
 DISTURBED: list[tuple[Observation, str, str, str, str]] = [
     (
-        with_facts(governor={"powersave": "3"}, frequency_min_khz={"800000": "3"}, frequency_max_khz={"4000000": "3"}),
-        "governor", WARN, "from 800 to 4000 MHz, a factor of 5.0", "--tune",
+        with_facts(
+            governor={"powersave": "3"},
+            frequency_min_khz={"800000": "3"},
+            frequency_max_khz={"4000000": "3"},
+        ),
+        "governor",
+        WARN,
+        "from 800 to 4000 MHz, a factor of 5.0",
+        "--tune",
     ),
-    (with_facts(governor={"powersave": "3", "performance": "0-2"}), "governor", WARN, "not told", "--tune"),
     (
-        with_facts(turbo="on", frequency_base_khz={"3000000": "3"}, frequency_max_khz={"4000000": "3"}),
-        "turbo", WARN, "up to 33%", "--tune",
+        with_facts(governor={"powersave": "3", "performance": "0-2"}),
+        "governor",
+        WARN,
+        "not told",
+        "--tune",
+    ),
+    (
+        with_facts(
+            turbo="on", frequency_base_khz={"3000000": "3"}, frequency_max_khz={"4000000": "3"}
+        ),
+        "turbo",
+        WARN,
+        "up to 33%",
+        "--tune",
     ),
     (with_facts(turbo="on"), "turbo", WARN, "does not tell", "--tune"),
-    (dataclasses.replace(IDEAL, idle_states=[IdleState("C6", 133)]), "idle states", WARN, "133 us", "--tune"),
-    (with_facts(isolated_cpus="0-2"), "isolation", WARN, "1 interrupts a second", "isolcpus=managed_irq,domain,3"),
+    (
+        dataclasses.replace(IDEAL, idle_states=[IdleState("C6", 133)]),
+        "idle states",
+        WARN,
+        "133 us",
+        "--tune",
+    ),
+    (
+        with_facts(isolated_cpus="0-2"),
+        "isolation",
+        WARN,
+        "1 interrupts a second",
+        "isolcpus=managed_irq,domain,3",
+    ),
     (with_facts(rt_runtime_us=950000), "RT throttling", WARN, "50 of every 1000 ms", "--tune"),
-    (with_facts(rt_runtime_us=-1, kernel_release="6.12.1"), "RT throttling", WARN, "5%", "isolate CPU 3"),
+    (
+        with_facts(rt_runtime_us=-1, kernel_release="6.12.1"),
+        "RT throttling",
+        WARN,
+        "5%",
+        "isolate CPU 3",
+    ),
     (with_facts(clocksource="hpet"), "clocksource", WARN, "at least 40 ns", "clocksource=tsc"),
-    (with_facts(virtualisation={"virtual": True}), "virtualisation", WARN, "6 %", "`quiet`"),
+    (
+        with_facts(virtualisation={"virtual": True}),
+        "virtualisation",
+        WARN,
+        "6 %",
+        "compare several sessions",
+    ),
     (with_activity(steal_share=0.01), "steal", WARN, "1.0%", "host"),
     (with_activity(steal_share=0.25), "steal", BAD, "25.0%", "host"),
     (with_activity(busy_share=0.06), "other load", WARN, "6%", "--cpu"),
@@ -93,24 +142,49 @@ DISTURBED: list[tuple[Observation, str, str, str, str]] = [
     (dataclasses.replace(IDEAL, siblings=[1]), "SMT sibling", WARN, "0% of 1 s", "cpu1/online"),
     (with_ability(fifo=False), "SCHED_FIFO", WARN, "2.1 ms", "ulimit -r 99"),
     (with_ability(memlock_bytes=8 << 20), "locked memory", WARN, "500 ns", "128 MiB"),
-    (with_ability(cpu_events_refusal="permission denied"), "counters", WARN, "2 counters", "--tune"),
-    (with_ability(cycles_refusal="the CPU shows none"), "core cycles", WARN, "ticks", "measure on a machine"),
+    (
+        with_ability(cpu_events_refusal="permission denied"),
+        "counters",
+        WARN,
+        "2 counters",
+        "--tune",
+    ),
+    (
+        with_ability(cycles_refusal="the CPU shows none"),
+        "core cycles",
+        WARN,
+        "ticks",
+        "measure on a machine",
+    ),
     (dataclasses.replace(IDEAL, tracefs=False), "tracefs", WARN, "4 counters", "root"),
     (
-        dataclasses.replace(with_facts(swap_bytes=4 << 20, swap_free_bytes=3 << 20),
-                            activity=dataclasses.replace(IDEAL.activity, major_faults_per_s=12.0)),
-        "swap", WARN, "12 faults a second", "swapoff",
+        dataclasses.replace(
+            with_facts(swap_bytes=4 << 20, swap_free_bytes=3 << 20),
+            activity=dataclasses.replace(IDEAL.activity, major_faults_per_s=12.0),
+        ),
+        "swap",
+        WARN,
+        "12 faults a second",
+        "swapoff",
     ),
-    (with_facts(nohz_full_cpus=""), "timer frequency", WARN, "every 1 ms: a test of 1 ms contains one in 100%", "nohz"),
+    (
+        with_facts(nohz_full_cpus=""),
+        "timer frequency",
+        WARN,
+        "every 1 ms: a test of 1 ms contains one in 100%",
+        "nohz",
+    ),
     (with_facts(nmi_watchdog=1), "background", WARN, "1 hardware counter", "--tune"),
     (with_facts(numa_balancing=1), "background", WARN, "256 MiB", "--tune"),
     (with_facts(transparent_hugepages="always"), "background", WARN, "512 pages", "--tune"),
     (with_ability(compiler=""), "compiler", BAD, "0 circles", "gcc"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("seen", "name", "state", "cost", "change"), DISTURBED)
-def test_a_disturbance_is_found_alone(seen: Observation, name: str, state: str, cost: str, change: str) -> None:
+def test_a_disturbance_is_found_alone(
+    seen: Observation, name: str, state: str, cost: str, change: str
+) -> None:
     others = [found for found in examine(seen) if found.name != name]
     assert {found.state for found in others} == {OK}
     found = finding(name, seen)
@@ -124,7 +198,10 @@ def test_every_check_has_a_disturbance_that_it_finds() -> None:
 
 
 def test_mitigations_are_named_and_priced_but_no_fault() -> None:
-    found = finding("mitigations", with_facts(mitigations={"meltdown": "Mitigation: PTI", "l1tf": "Not affected"}))
+    found = finding(
+        "mitigations",
+        with_facts(mitigations={"meltdown": "Mitigation: PTI", "l1tf": "Not affected"}),
+    )
     assert (found.state, found.found) == (OK, "1 active: meltdown")
     assert "hundred cycles" in found.cost
 
@@ -141,15 +218,22 @@ def test_tracefs_may_be_mounted_by_the_harness() -> None:
 
 
 def one_second_later(root: Path) -> Callable[[float], None]:
-    """A sleep in which CPU 3 spends 100 ticks: 20 busy, 10 stolen; its sibling CPU 1 is busy for half of them."""
+    """A sleep in which CPU 3 spends 100 ticks: 20 busy, 10 stolen; its sibling CPU 1 is busy for
+    half of them.
+    """
 
     def sleep(seconds: float) -> None:
         assert seconds == 1.0
-        plant(root, {
-            "proc/stat": "cpu1 150 0 50 1050 10 5 5 0 0 0\ncpu3 110 0 60 1065 15 5 5 10 0 0\n",
-            "proc/interrupts": "  CPU0 CPU1 CPU2 CPU3\n 9: 1 2 3 5 IO-APIC acpi\nLOC: 100 200 300 436 timer\nERR: 0\n",
-            "proc/vmstat": "pgmajfault 9\n",
-        })  # fmt: skip
+        plant(
+            root,
+            {
+                "proc/stat": "cpu1 150 0 50 1050 10 5 5 0 0 0\ncpu3 110 0 60 1065 15 5 5 10 0 0\n",
+                "proc/interrupts": "  CPU0 CPU1 CPU2 CPU3\n 9: 1 2 3 5 IO-APIC acpi\nLOC: 100 200 "
+                "300 "
+                "436 timer\nERR: 0\n",
+                "proc/vmstat": "pgmajfault 9\n",
+            },
+        )
 
     return sleep
 

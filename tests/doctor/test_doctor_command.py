@@ -63,10 +63,15 @@ def test_tune_then_restore(root: Path) -> None:
     assert result.exit_code == 0
     assert "every setting is as it was" in result.output
     assert governor.read_text() == "powersave\n"
-    assert CliRunner().invoke(doctor.command, ["--restore", "--json"]).output == '{\n  "changes": []\n}\n'
+    assert (
+        CliRunner().invoke(doctor.command, ["--restore", "--json"]).output
+        == '{\n  "changes": []\n}\n'
+    )
 
 
-def test_refused_settings_share_one_sentence_and_end_with_4(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_settings_share_one_sentence_and_end_with_4(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("cyclometer.doctor.tune.os.access", lambda *_: False)
     result = call("--tune")
     assert result.exit_code == 4

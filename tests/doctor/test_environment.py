@@ -52,17 +52,28 @@ def test_a_missing_fact_is_absent(tmp_path: Path) -> None:
         ("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC", "preemption", "dynamic"),
         ("sys/kernel/realtime", "1", "preemption", "realtime"),
         ("proc/cpuinfo", "flags : fpu hypervisor", "virtualisation", {"virtual": True}),
-        ("sys/class/dmi/id/product_name", "KVM Virtual Machine", "virtualisation",
-         {"virtual": True, "product": "KVM Virtual Machine"}),
+        (
+            "sys/class/dmi/id/product_name",
+            "KVM Virtual Machine",
+            "virtualisation",
+            {"virtual": True, "product": "KVM Virtual Machine"},
+        ),
         ("sys/hypervisor/type", "xen", "virtualisation", {"virtual": True, "kind": "xen"}),
         ("sys/devices/system/cpu/cpufreq/boost", "0", "turbo", "off"),
         ("sys/devices/system/cpu/cpufreq/policy0/boost", "1", "turbo", "on"),
-        ("proc/device-tree/model", "SiFive HiFive Unleashed A00\0", "cpu_model", "SiFive HiFive Unleashed A00"),
+        (
+            "proc/device-tree/model",
+            "SiFive HiFive Unleashed A00\0",
+            "cpu_model",
+            "SiFive HiFive Unleashed A00",
+        ),
         ("proc/cpuinfo", "CPU part\t: 0xd08", "cpu_model", "0xd08"),
         ("boot/config-None", "CONFIG_HZ=100\n", "timer_hz", 100),
     ],
-)  # fmt: skip
-def test_facts_of_other_machines(tmp_path: Path, file: str, content: str, fact: str, value: object) -> None:
+)
+def test_facts_of_other_machines(
+    tmp_path: Path, file: str, content: str, fact: str, value: object
+) -> None:
     path = tmp_path / file
     path.parent.mkdir(parents=True)
     path.write_text(content)
@@ -88,8 +99,12 @@ def test_git_state(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("one")
     for arguments in (["init", "-q"], ["add", "file"], ["commit", "-q", "-m", "first"]):
         subprocess.run([*git, *arguments], check=True)
-    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    assert environment.collect(tmp_path / "none", tree=tmp_path) == {"git": {"commit": head, "dirty": False}}
+    head = subprocess.run(
+        [*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    assert environment.collect(tmp_path / "none", tree=tmp_path) == {
+        "git": {"commit": head, "dirty": False}
+    }
     (tmp_path / "file").write_text("two")
     assert environment.git_state(tmp_path) == {"commit": head, "dirty": True}
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tuning is a transaction: whatever step the machine stops at, a restore yields the first settings."""
+"""Tuning is a transaction: whatever step the machine stops at, a restore yields the first
+settings.
+"""
 
 import fcntl
 import json
@@ -41,14 +43,20 @@ class Stopped(BaseException):
 
 
 class StoppingOs:
-    """The os module, but it stops before its `stop`-th change to the disk, or halfway through a write."""
+    """The os module, but it stops before its `stop`-th change to the disk, or halfway through a
+    write.
+    """
 
     def __init__(self, stop: int, torn: bool) -> None:
         self.stop, self.torn, self.steps = stop, torn, 0
 
     def __getattr__(self, name: str) -> Any:
         real = getattr(os, name)
-        return self.step(name, real) if name in ("open", "write", "fsync", "unlink", "truncate") else real
+        return (
+            self.step(name, real)
+            if name in ("open", "write", "fsync", "unlink", "truncate")
+            else real
+        )
 
     def step(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def stopping(*arguments: Any) -> Any:
@@ -66,7 +74,9 @@ def settings(root: Path) -> dict[str, str | None]:
     return {path: value_of(root, path) for path in WORKSTATION}
 
 
-def stopping_everywhere(monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]) -> Iterator[None]:
+def stopping_everywhere(
+    monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]
+) -> Iterator[None]:
     """Runs `action` once a step, stopped at that step, and yields after each; then once whole."""
     for torn in (False, True):
         stopped, step = True, 0
@@ -91,15 +101,21 @@ def test_tune_sets_every_knob_and_restore_brings_all_back(root: Path, journal: P
     first = settings(root)
     changes = tune(knobs(root, MEASURED), journal, root)
     assert {change.path: change.now for change in changes} == EXPECTED
-    assert {path: value for path, value in settings(root).items() if value != first[path]} == EXPECTED
+    assert {
+        path: value for path, value in settings(root).items() if value != first[path]
+    } == EXPECTED
     assert tuned(journal, root) == {path: first[path] for path in EXPECTED}
-    assert [change.path for change in restore(journal, root)] == [change.path for change in reversed(changes)]
+    assert [change.path for change in restore(journal, root)] == [
+        change.path for change in reversed(changes)
+    ]
     assert settings(root) == first
     assert not journal.exists()
     assert restore(journal, root) == []
 
 
-def test_restore_after_a_crash_at_any_step_of_tune(root: Path, journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restore_after_a_crash_at_any_step_of_tune(
+    root: Path, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = settings(root)
     for _ in stopping_everywhere(monkeypatch, lambda: tune_all(root, journal)):
         restore(journal, root)
@@ -204,7 +220,11 @@ def test_a_refused_knob_is_reported_and_the_others_are_set(
         real(path, *arguments, **keywords)
 
     monkeypatch.setattr(transaction, "_write", refusing)
-    refusals = {change.path: change.refusal for change in tune(knobs(root, MEASURED), journal, root) if change.refusal}
+    refusals = {
+        change.path: change.refusal
+        for change in tune(knobs(root, MEASURED), journal, root)
+        if change.refusal
+    }
     assert refusals == {"proc/irq/9/smp_affinity_list": "input/output error"}
     assert value_of(root, "proc/sys/kernel/nmi_watchdog") == "0"
     assert not [change for change in restore(journal, root) if change.refusal]
@@ -248,7 +268,13 @@ def test_a_setting_whose_file_is_gone_holds_nothing_back(root: Path, journal: Pa
 
 @pytest.mark.parametrize(
     "line",
-    ['{"path": "etc/passwd", "was": "x"}', '{"path": "sys/../etc/passwd", "was": "x"}', "nonsense", "[]", "{}"],
+    [
+        '{"path": "etc/passwd", "was": "x"}',
+        '{"path": "sys/../etc/passwd", "was": "x"}',
+        "nonsense",
+        "[]",
+        "{}",
+    ],
 )
 def test_a_line_that_no_tune_wrote_is_refused(root: Path, journal: Path, line: str) -> None:
     tune_all(root, journal)
@@ -274,7 +300,9 @@ def test_no_journal_no_change(root: Path, tmp_path: Path) -> None:
     assert settings(root) == first
 
 
-def test_a_full_disk_changes_nothing(root: Path, journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_changes_nothing(
+    root: Path, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = settings(root)
     monkeypatch.setattr(transaction.os, "write", lambda _fd, content: len(content) - 1)
     with pytest.raises(NotComparable, match="No space"):

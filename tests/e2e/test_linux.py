@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The real harness on the Linux these tests run on. Counts are asserted, and ratios within one run; never a time."""
+"""The real harness on the Linux these tests run on. Counts are asserted, and ratios within one run;
+never a time.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ import pytest
 
 from cyclometer.bundle import store
 from cyclometer.bundle.model import Bundle, tag_bit
-from cyclometer.estimate.rows import estimates, picked
+from cyclometer.estimate.rows import estimates
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Failed, Flow, Group, Hello
 from cyclometer.targets import build
-from cyclometer.targets.common import Progress, Request
-from cyclometer.targets.harness import Harness, Visit
-from cyclometer.targets.linux import LinuxTarget
-from cyclometer.targets.visits import Settings
+from cyclometer.targets.api import Progress, Request
+from cyclometer.targets.linux.harness import Harness, Visit
+from cyclometer.targets.linux.measurement import Settings
+from cyclometer.targets.linux.target import LinuxTarget
 
 pytestmark = pytest.mark.e2e
 CLI = [sys.executable, "-m", "cyclometer"]
@@ -42,7 +44,9 @@ def _same_affinity():  # type: ignore[no-untyped-def]
 def everything() -> Bundle:
     """A short look at every circle: enough for contracts, not for figures."""
     before = os.sched_getaffinity(0)
-    measured = LinuxTarget().measure(Request(runs=2, quick=True, budget_s=10, seed=1), {}, Progress())
+    measured = LinuxTarget().measure(
+        Request(runs=2, quick=True, budget_s=10, seed=1), {}, Progress()
+    )
     os.sched_setaffinity(0, before)
     return measured.bundle
 
@@ -64,7 +68,9 @@ def test_no_circle_failed(with_priorities: Bundle) -> None:
 
 
 def test_every_contract_is_proven_by_every_undisturbed_test(with_priorities: Bundle) -> None:
-    broken = {e.contract.key: e.reason for e in estimates(with_priorities) if e.set_aside.get("invalid")}
+    broken = {
+        e.contract.key: e.reason for e in estimates(with_priorities) if e.set_aside.get("invalid")
+    }
     assert broken == {}
 
 
@@ -73,7 +79,9 @@ def test_a_run_that_may_not_use_priorities_is_labelled() -> None:
     without = ["prlimit", "--rtprio=0"]
     if os.geteuid() == 0:
         without += ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
-    said = subprocess.run([*without, build.harness(), "--list"], capture_output=True, check=True).stdout
+    said = subprocess.run(
+        [*without, build.harness(), "--list"], capture_output=True, check=True
+    ).stdout
     hello = Decoder().feed(said)[0]
     assert isinstance(hello, Hello)
     assert hello.configuration["policy"] == "unprivileged"
@@ -86,9 +94,11 @@ def test_system_calls_were_counted_where_tracing_is_to_be_had(everything: Bundle
         return
     for index, row in enumerate(everything.identity.rows):
         if row.method == "proof" and "entries" in row.contract.expect:
-            rows = picked(everything.samples, index, untagged=True)
+            rows = everything.samples.tests(index, untagged=True)
             expected = row.contract.expect["entries"] * everything.samples.turns[rows]
-            np.testing.assert_array_equal(everything.samples.counters["entries"][rows], expected, row.contract.key)
+            np.testing.assert_array_equal(
+                everything.samples.counters["entries"][rows], expected, row.contract.key
+            )
 
 
 def test_the_order_was_mixed_and_is_on_record(everything: Bundle) -> None:
@@ -100,12 +110,12 @@ def test_the_order_was_mixed_and_is_on_record(everything: Bundle) -> None:
 
 
 def test_the_rig_is_thin_beside_a_system_call(everything: Bundle) -> None:
-    found = {e.contract.key: e.quiet.value for e in estimates(everything) if e.quiet}
+    found = {e.contract.key: e.latency.value for e in estimates(everything) if e.latency}
     assert found["floor.empty"] < 0.2 * found["syscall.null"]
 
 
 def fixture_harness() -> Path:
-    return build.harness(["-DCYC_FIXTURES"])
+    return build.harness(circles=[Path(__file__).parents[1] / "data" / "bad_circles.c"])
 
 
 def test_a_contract_that_lies_is_caught() -> None:
@@ -114,7 +124,9 @@ def test_a_contract_that_lies_is_caught() -> None:
     runner = Harness(fixture_harness(), 1, [], watchdog_s=10)
     assembler = Assembler("linux", {})
     for _ in range(5):
-        assembler.add(1, runner.visit(Visit(1, "fixture.wrong_contract", "accumulated", Flow(20, 0, 1, 20))))
+        assembler.add(
+            1, runner.visit(Visit(1, "fixture.wrong_contract", "accumulated", Flow(20, 0, 1, 20)))
+        )
     assembler.add(1, runner.finish())
     bundle = assembler.bundle()
     assert np.any(bundle.samples.tags & tag_bit("invalid"))
@@ -136,11 +148,25 @@ def test_a_circle_that_hangs_or_dies_is_reported_and_the_others_go_on(circle: st
 
 
 def test_kbench_prints_its_own_table(tmp_path: Path) -> None:
-    options = ["run", "--kbench", "30,1,5,20", "--runs", "1", "--budget", "2s", "-o", str(tmp_path / "bundle")]
+    options = [
+        "run",
+        "--kbench",
+        "30,1,5,20",
+        "--runs",
+        "1",
+        "--budget",
+        "2s",
+        "-o",
+        str(tmp_path / "bundle"),
+    ]
     done = subprocess.run([*CLI, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     fields = dict(line.split(": ") for line in done.stdout.splitlines() if line.count(": ") == 1)
-    assert (fields["Initial Test size"], fields["Delta"], fields["Number of Groups"]) == ("30", "1", "5")
+    assert (fields["Initial Test size"], fields["Delta"], fields["Number of Groups"]) == (
+        "30",
+        "1",
+        "5",
+    )
     *_, printed = done.stdout.partition("(clock cycles):\n")
     table = [line.split() for line in printed.splitlines() if line[:1].isdigit()]
     assert [len(row) for row in table] == [5] * 20
@@ -170,11 +196,15 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
 def _harness_of(run: int) -> int:
     """The process of a run that this process measures."""
     named = f"\0--run\0{run}\0".encode()
-    return next(pid for pid in _children(os.getpid()) if named in Path(f"/proc/{pid}/cmdline").read_bytes())
+    return next(
+        pid for pid in _children(os.getpid()) if named in Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
 
 
 def test_a_killed_harness_loses_only_what_it_had_not_measured() -> None:
-    """It dies between two visits in the middle of the measurement, so it has measured, and visits are still to come."""
+    """It dies between two visits in the middle of the measurement, so it has measured, and visits
+    are still to come.
+    """
     runs, rounds = Settings.runs, Settings.rounds
 
     def kill_one(done: int, total: int, _key: str) -> None:
@@ -187,7 +217,9 @@ def test_a_killed_harness_loses_only_what_it_had_not_measured() -> None:
     assert [p.where for p in ended] == ["run 2"]
     assert any("without its `end`" in p.what for p in bundle.identity.problems)
     visited = Counter(visit["run"] for visit in bundle.identity.plan["order"])
-    visits = {run: len(np.unique(bundle.samples.visit[bundle.samples.run == run])) for run in visited}
+    visits = {
+        run: len(np.unique(bundle.samples.visit[bundle.samples.run == run])) for run in visited
+    }
     assert visits.pop(2) == visited.pop(2) - 1 > 0  # the visit that found it dead
     assert visits == visited
     assert len(visits) == runs - 1
@@ -195,7 +227,9 @@ def test_a_killed_harness_loses_only_what_it_had_not_measured() -> None:
 
 def test_an_unknown_circle_and_an_unknown_clock_are_one_sentence(tmp_path: Path) -> None:
     del tmp_path
-    done = subprocess.run([*CLI, "run", "--only", "no.such"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*CLI, "run", "--only", "no.such"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "cyclometer list" in done.stderr

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Rocket core's RTL: exact, repeatable to the byte, every cycle told, and nothing that it is given can hurt it."""
+"""The Rocket core's RTL: exact, repeatable to the byte, every cycle told, and nothing that it is
+given can hurt it.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,9 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.record import trace
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Flow
-from cyclometer.targets import kernel, rocket
-from cyclometer.targets.common import Measured, Progress, Request
+from cyclometer.targets import reference_kernel
+from cyclometer.targets.api import MeasurementResult, Progress, Request
+from cyclometer.targets.rocket import target as rocket
 
 pytestmark = [
     pytest.mark.e2e,
@@ -35,7 +38,7 @@ def image() -> Path:
     return rocket.rocket().build()[1]
 
 
-def measure(runs: int, only: tuple[str, ...] = FLOOR, **memory: int) -> Measured:
+def measure(runs: int, only: tuple[str, ...] = FLOOR, **memory: int) -> MeasurementResult:
     request = Request(only=only, runs=runs, flow=SHORT, memory_latency_cyc=memory.get("latency"))
     return rocket.rocket().measure(request, {}, Progress())
 
@@ -50,32 +53,36 @@ def last_values(bundle: Bundle) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def floor() -> Measured:
+def floor() -> MeasurementResult:
     return measure(2)
 
 
-def test_two_runs_are_equal_to_the_byte(floor: Measured) -> None:
+def test_two_runs_are_equal_to_the_byte(floor: MeasurementResult) -> None:
     first, second = floor.consoles.values()
     assert len(first.splitlines()) > 6
     assert first == second
 
 
-def test_the_clock_is_cycles_and_the_memory_stands_in_the_configuration(floor: Measured) -> None:
+def test_the_clock_is_cycles_and_the_memory_stands_in_the_configuration(
+    floor: MeasurementResult,
+) -> None:
     row = floor.bundle.identity.rows[0]
     assert (row.clock.name, row.clock.unit, row.clock.exact) == ("cycle", "cycles", True)
     assert row.configuration["memory_latency"] == "0"
     assert row.configuration["asid"] == "off"
 
 
-def test_a_turn_costs_what_the_pipeline_says(floor: Measured) -> None:
-    """The empty loop retires two instructions a turn, predicted; a crossing is at least its 62 instructions."""
+def test_a_turn_costs_what_the_pipeline_says(floor: MeasurementResult) -> None:
+    """The empty loop retires two instructions a turn, predicted; a crossing is at least its 62
+    instructions.
+    """
     found = last_values(floor.bundle)
     assert 32 * 2 <= found["floor.empty.kernel"] <= 32 * 4
     assert 32 * 62 <= found["floor.crossing.user"] <= 32 * 120
     assert floor.bundle.samples.tags.any() == 0
 
 
-def test_a_circle_alone_costs_what_it_costs_among_others(floor: Measured) -> None:
+def test_a_circle_alone_costs_what_it_costs_among_others(floor: MeasurementResult) -> None:
     alone = last_values(measure(1, ("floor.crossing.user",)).bundle)
     assert alone["floor.crossing.user"] == last_values(floor.bundle)["floor.crossing.user"]
 
@@ -84,8 +91,19 @@ def test_every_cycle_has_a_cause_and_the_windows_last_what_was_measured(
     simulator: Path, image: Path, tmp_path: Path
 ) -> None:
     kept = tmp_path / "trace"
-    arguments = kernel.arguments(Request(flow=SHORT), 1, SHORT, 4) | {"only": "endpoint.round_trip.words_0.*"}
-    command = [simulator, "--memory-latency", "10", "--trace", kept, "--append", kernel.words(arguments), image]
+    arguments = reference_kernel.arguments(Request(flow=SHORT), 1, SHORT, 4) | {
+        "only": "endpoint.round_trip.words_0.*"
+    }
+    command = [
+        simulator,
+        "--memory-latency",
+        "10",
+        "--trace",
+        kept,
+        "--append",
+        reference_kernel.words(arguments),
+        image,
+    ]
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     values = [test.value for test in trace.tests(Decoder().feed(done.stdout))]
@@ -96,7 +114,10 @@ def test_every_cycle_has_a_cause_and_the_windows_last_what_was_measured(
         assert reads[-1] - reads[0] == value
     spent = np.concatenate([w["causes"][1:] for w in windows]).sum(axis=0)
     assert spent[trace.CAUSES.index("unattributed")] <= 0.03 * spent.sum()
-    assert all(spent[trace.CAUSES.index(cause)] > 0 for cause in ("issue", "dcache", "tlb", "branch", "trap", "csr"))
+    assert all(
+        spent[trace.CAUSES.index(cause)] > 0
+        for cause in ("issue", "dcache", "tlb", "branch", "trap", "csr")
+    )
 
 
 def run(simulator: Path, *words: object) -> subprocess.CompletedProcess[str]:
@@ -104,16 +125,23 @@ def run(simulator: Path, *words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
-def test_slower_memory_takes_longer(floor: Measured) -> None:
+def test_slower_memory_takes_longer(floor: MeasurementResult) -> None:
     """By when the last test began, since the run's origin: warm turns need no memory."""
     slow = measure(1, ("floor.crossing.user",), latency=50).bundle
     begun = floor.bundle.samples.at[floor.bundle.samples.row == len(floor.bundle.identity.rows) - 1]
     assert slow.samples.at[-1] > begun[-1]
 
 
-def test_jitter_repeats_with_its_seed_and_differs_with_another(simulator: Path, image: Path) -> None:
-    words = kernel.words(kernel.arguments(Request(flow=SHORT), 1, SHORT, 4) | {"only": "floor.empty.user"})
-    outputs = [run(simulator, "--memory-jitter", seed, "--append", words, image).stdout for seed in (1, 1, 2)]
+def test_jitter_repeats_with_its_seed_and_differs_with_another(
+    simulator: Path, image: Path
+) -> None:
+    words = reference_kernel.words(
+        reference_kernel.arguments(Request(flow=SHORT), 1, SHORT, 4) | {"only": "floor.empty.user"}
+    )
+    outputs = [
+        run(simulator, "--memory-jitter", seed, "--append", words, image).stdout
+        for seed in (1, 1, 2)
+    ]
     assert outputs[0] == outputs[1] != outputs[2]
 
 
@@ -126,8 +154,14 @@ def test_the_bound_ends_a_run(simulator: Path, image: Path) -> None:
 def program(*words: int) -> bytes:
     """An ELF file of these instructions at the beginning of RAM."""
     code = b"".join(struct.pack("<I", word) for word in words)
-    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, 243, 1, 1 << 31, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    return header + struct.pack("<IIQQQQQQ", 1, 5, 120, 1 << 31, 1 << 31, len(code), len(code), 4096) + code
+    header = struct.pack(
+        "<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, 243, 1, 1 << 31, 64, 0, 0, 64, 56, 1, 0, 0, 0
+    )
+    return (
+        header
+        + struct.pack("<IIQQQQQQ", 1, 5, 120, 1 << 31, 1 << 31, len(code), len(code), 4096)
+        + code
+    )
 
 
 FINISH = (0x100022B7, 0x00A2A023, 0x0000006F)  # lui t0, 0x10002; sw a0, 0(t0); j .

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The reference kernel beats its figures on the Rocket core, with a memory that answers in the next cycle.
+"""The reference kernel beats its figures on the Rocket core, with a memory that answers in the next
+cycle.
 
 The clock is exact and the core is simulated, so absolute figures are the same on every machine.
 """
@@ -11,10 +12,13 @@ import pytest
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.record.schema import Flow
-from cyclometer.targets import rocket
-from cyclometer.targets.common import SILENT, Request
+from cyclometer.targets.api import SILENT, Request
+from cyclometer.targets.rocket import target as rocket
 
-pytestmark = [pytest.mark.e2e, pytest.mark.skipif(bool(rocket.rocket().missing()), reason=rocket.rocket().missing())]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(bool(rocket.rocket().missing()), reason=rocket.rocket().missing()),
+]
 
 # Mean warm cycles. seL4 on this very core and memory: 830, 878, 872 and 641 for the first four.
 MOST_CYC = {
@@ -29,7 +33,9 @@ MOST_CYC = {
 
 @pytest.fixture(scope="module")
 def bundle() -> Bundle:
-    request = Request(only=tuple(MOST_CYC), runs=1, flow=Flow(initial=8, delta=8, groups=2, tests=3))
+    request = Request(
+        only=tuple(MOST_CYC), runs=1, flow=Flow(initial=8, delta=8, groups=2, tests=3)
+    )
     return rocket.rocket().measure(request, {}, SILENT).bundle
 
 

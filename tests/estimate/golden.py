@@ -13,5 +13,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def table(name: str) -> FloatArray:
-    """A published table, shape (tests, columns), clock cycles; the file's first line is its provenance."""
+    """A published table, shape (tests, columns), clock cycles; the file's first line is its
+    provenance.
+    """
     return np.loadtxt(DATA / f"{name}.csv", delimiter=",", skiprows=2)

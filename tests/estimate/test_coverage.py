@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Nominal 95 % intervals cover the truth 93 to 97 % of the time, on synthetic runs whose truth is known.
+"""Nominal 95 % intervals cover the truth 93 to 97 % of the time, on synthetic runs whose truth is
+known.
 
-With 2000 replications the share of an honest interval has a standard error of 0.5 %, so that leaving 93 to 97 % is a
-matter of one in ten thousand; an interval of true coverage 91 % is caught in 999 of 1000 cases. Seeds are fixed. The
-last tests hold known liars against the same yardstick: it must find them.
+With 2000 replications the share of an honest interval has a standard error of 0.5 %, so that
+leaving 93 to 97 % is a matter of one in ten thousand; an interval of true coverage 91 % is caught
+in 999 of 1000 cases. Seeds are fixed. The last tests hold known liars against the same yardstick:
+it must find them.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ def test_runs_of_known_variance(runs: int) -> None:
 
 @pytest.mark.parametrize("phi", [0.0, 0.6])
 def test_five_runs_of_autocorrelated_tests(phi: float) -> None:
-    """The typical estimate of 200 tests: autocorrelation is inside each run and costs the interval nothing."""
+    """The typical estimate of 200 tests: autocorrelation is inside each run and costs the interval
+    nothing.
+    """
     assert_covers(over_runs(5, lambda rng: midmean(np.sort(one_run(rng, 200, phi)))))
 
 
@@ -81,17 +85,21 @@ def test_three_runs_with_a_warm_up_dropped_by_mser5() -> None:
 @pytest.mark.parametrize("runs", [3, 5, 8])
 @pytest.mark.parametrize("phi", [0.0, 0.6])
 def test_runs_of_all_kinds_at_length(runs: int, phi: float) -> None:
-    """Between-run variance, autocorrelation and warm-up together, through the estimators that `show` uses."""
+    """Between-run variance, autocorrelation and warm-up together, through the estimators that
+    `show` uses.
+    """
 
     def location(rng: Generator) -> float:
         series = warming_up(rng, 400, phi)
-        return regimes.estimate(series[steady.mser5(series) or 0 :]).typical.value
+        return regimes.estimate(series[steady.mser5(series) or 0 :]).overall.value
 
     assert_covers(over_runs(runs, location))
 
 
 def on_a_shared_machine(rng: Generator, n: int, latency: float) -> FloatArray:
-    """Episodes of ten tests, quiet with a share that changes from run to run, otherwise 15 to 40 % slower."""
+    """Episodes of ten tests, quiet with a share that changes from run to run, otherwise 15 to 40 %
+    slower.
+    """
     calm = np.repeat(rng.random(n // 10 + 1) < rng.uniform(0.08, 0.6), 10)[:n]
     noise = rng.normal(0, 0.003, n) + rng.exponential(0.002, n)
     series: FloatArray = latency * np.exp(np.where(calm, noise, rng.normal(0.27, 0.05, n)))
@@ -100,12 +108,18 @@ def on_a_shared_machine(rng: Generator, n: int, latency: float) -> FloatArray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", [3, 5, 8])
-def test_quiet_on_a_shared_machine(runs: int) -> None:
-    """The truth is what the definition gives for endless tests of a run without an effect of its own."""
-    endless = regimes.estimate(on_a_shared_machine(np.random.default_rng(7), 1_000_000, TRUTH)).quiet.value
+def test_base_on_a_shared_machine(runs: int) -> None:
+    """The truth is what the definition gives for endless tests of a run without an effect of its
+    own.
+    """
+    endless = regimes.estimate(
+        on_a_shared_machine(np.random.default_rng(7), 1_000_000, TRUTH)
+    ).base.value
 
     def location(rng: Generator) -> float:
-        return regimes.estimate(on_a_shared_machine(rng, 1000, rng.normal(TRUTH, BETWEEN))).quiet.value
+        return regimes.estimate(
+            on_a_shared_machine(rng, 1000, rng.normal(TRUTH, BETWEEN))
+        ).base.value
 
     assert_covers(over_runs(runs, location), endless)
 
@@ -122,9 +136,11 @@ def test_midmean_of_one_run(phi: float) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.002, 0.01, 0.03])
-def test_quiet_of_one_run_with_one_regime(noise: float) -> None:
+def test_base_of_one_run_with_one_regime(noise: float) -> None:
     """Where noise is broad the core is cut from it, which the interval must not make it forget."""
-    assert_covers(lambda rng: regimes.estimate(TRUTH * np.exp(rng.normal(0, noise, 400))).quiet.interval)
+    assert_covers(
+        lambda rng: regimes.estimate(TRUTH * np.exp(rng.normal(0, noise, 400))).base.interval
+    )
 
 
 @pytest.mark.parametrize("tests", [5, 30])
@@ -136,7 +152,9 @@ def test_kbench_with_student(tests: int) -> None:
 
 
 def unequal_groups(rng: Generator) -> marginal.MarginalFit:
-    """Three sizes, A = 900 + TRUTH N, the spread growing with N, unequally many tests, one group noisy beyond that."""
+    """Three sizes, A = 900 + TRUTH N, the spread growing with N, unequally many tests, one group
+    noisy beyond that.
+    """
     N = np.repeat([20.0, 40.0, 60.0], [20, 10, 15])
     sd = np.repeat([100.0, 200.0, 900.0], [20, 10, 15])
     return marginal.fit(900 + TRUTH * N + rng.normal(0, sd), N)
@@ -147,8 +165,12 @@ def test_marginal_latency_and_fixed_cost() -> None:
     assert_covers(lambda rng: unequal_groups(rng).c_interval, 900)
 
 
-def flow_over_runs(rng: Generator, runs: int, of_run: float, of_size: float) -> tuple[FloatArray, FloatArray]:
-    """Sizes, and quiet A of each run and size: a line, a factor of the run, and what the machine did to each size."""
+def flow_over_runs(
+    rng: Generator, runs: int, of_run: float, of_size: float
+) -> tuple[FloatArray, FloatArray]:
+    """Sizes, and quiet A of each run and size: a line, a factor of the run, and what the machine
+    did to each size.
+    """
     N = np.array([500.0, 1000.0, 1500.0])
     noise = rng.normal(1, of_run, (runs, 1)) * rng.normal(1, of_size, (runs, 3))
     table: FloatArray = (900 + TRUTH * N) * noise
@@ -161,15 +183,19 @@ NOISE_OF_A_FLOW = [(0.001, 0.0), (0.001, 0.001), (0.001, 0.003), (0.0, 0.002)]
 @pytest.mark.parametrize("runs", [3, 5, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("of_run", "of_size"), NOISE_OF_A_FLOW)
 def test_turn_after_the_fixed_cost_is_taken_off(runs: int, of_run: float, of_size: float) -> None:
-    """The latency of a turn that `show` prints: (A - c) / N of every run, one c for all, its error shared by all.
+    """The latency of a turn that `show` prints: (A - c) / N of every run, one c for all, its error
+    shared by all.
 
-    The error of c is added as if the runs did not already show part of it, so three runs cover up to 98 %.
+    The error of c is added as if the runs did not already show part of it, so three runs cover up
+    to 98 %.
     """
 
     def experiment(rng: Generator, shared: float = 1.0) -> Interval:
         N, table = flow_over_runs(rng, runs, of_run, of_size)
-        fit = marginal.fit_runs(N, table)
-        reach = shared * critical_value(0.95, runs - 1) * fit.c_standard_error * float(np.mean(1 / N))
+        fit = marginal.fit_repeated(N, table)
+        reach = (
+            shared * critical_value(0.95, runs - 1) * fit.c_standard_error * float(np.mean(1 / N))
+        )
         return levels.combine(((table - fit.c) / N).mean(axis=1), shared=reach).interval
 
     assert 0.93 <= coverage(experiment, TRUTH) <= 0.985
@@ -180,13 +206,20 @@ def test_turn_after_the_fixed_cost_is_taken_off(runs: int, of_run: float, of_siz
 @pytest.mark.parametrize("runs", [3, 5, 8])
 @pytest.mark.parametrize(("of_run", "of_size"), NOISE_OF_A_FLOW)
 def test_lines_over_runs(runs: int, of_run: float, of_size: float) -> None:
-    """The lines' own intervals rest on the MAD of few runs, which costs an odd number of them up to four points."""
-    share = coverage(lambda rng: marginal.fit_runs(*flow_over_runs(rng, runs, of_run, of_size)).b_interval, TRUTH)
+    """The lines' own intervals rest on the MAD of few runs, which costs an odd number of them up to
+    four points.
+    """
+    share = coverage(
+        lambda rng: marginal.fit_repeated(*flow_over_runs(rng, runs, of_run, of_size)).b_interval,
+        TRUTH,
+    )
     assert 0.90 <= share <= 0.985
 
 
 def test_quantiles_cover_at_least_what_they_say() -> None:
-    """Ranks are whole numbers, so an order-statistic interval covers a little more than its level."""
+    """Ranks are whole numbers, so an order-statistic interval covers a little more than its
+    level.
+    """
 
     def experiment(rng: Generator) -> Interval:
         return direct.estimate(TRUTH * rng.lognormal(0, 0.3, 400)).quantiles[1].interval
@@ -224,7 +257,7 @@ def percentile_bootstrap(rng: Generator) -> Interval:
 
 def within_one_run(rng: Generator) -> Interval:
     """One run's own interval, held to be about the machine."""
-    return regimes.estimate(one_run(rng, 400)).typical.interval
+    return regimes.estimate(one_run(rng, 400)).overall.interval
 
 
 def normal_critical_value(rng: Generator) -> Interval:
@@ -246,7 +279,15 @@ def too_wide(rng: Generator) -> Interval:
 
 @pytest.mark.parametrize(
     "liar",
-    [shifted, pooled, percentile_bootstrap, within_one_run, normal_critical_value, warm_up_included, too_wide],
+    [
+        shifted,
+        pooled,
+        percentile_bootstrap,
+        within_one_run,
+        normal_critical_value,
+        warm_up_included,
+        too_wide,
+    ],
     ids=lambda liar: liar.__name__,
 )
 def test_the_yardstick_finds_liars(liar: Experiment) -> None:

@@ -48,9 +48,17 @@ def test_value_and_half_width(value: float, half_width: float, text: str) -> Non
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1629, "1629"), (4448.927, "4448.93"), (1238412.5, "1238412.5"), (1.2566e7, "12566000"),
-     (1.23456e-4, "0.00012346"), (-0.5, "-0.5"), (0, "0"), (math.inf, "inf")],
-)  # fmt: skip
+    [
+        (1629, "1629"),
+        (4448.927, "4448.93"),
+        (1238412.5, "1238412.5"),
+        (1.2566e7, "12566000"),
+        (1.23456e-4, "0.00012346"),
+        (-0.5, "-0.5"),
+        (0, "0"),
+        (math.inf, "inf"),
+    ],
+)
 def test_a_value_that_nothing_bounds_keeps_its_units(value: float, text: str) -> None:
     assert digits.plain(value) == text
 
@@ -72,7 +80,9 @@ def test_percent(fraction: float, half_width: float, text: str) -> None:
 
 
 @given(st.floats(-1e7, 1e7), st.floats(1e-3, 1e5))
-def test_rounding_stays_within_the_interval_and_the_half_width_never_shrinks(value: float, half_width: float) -> None:
+def test_rounding_stays_within_the_interval_and_the_half_width_never_shrinks(
+    value: float, half_width: float
+) -> None:
     shown, reach = digits.with_interval(value, half_width).split(" ± ")
     assert abs(Decimal(shown) - Decimal(value)) <= max(Decimal(half_width) / 2, Decimal("0.5"))
     assert Decimal(half_width) <= Decimal(reach) * Decimal("1.0000001")

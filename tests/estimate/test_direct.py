@@ -28,7 +28,9 @@ def test_quantiles_minus_the_overhead() -> None:
 def test_the_median_alone_is_that_of_the_whole_estimate() -> None:
     passes, overhead = np.arange(101.0, 161.0), direct.measure_overhead(EMPTY)
     assert direct.median(passes) == direct.estimate(passes).quantiles[0]
-    assert direct.median(passes, overhead, 0.8) == direct.estimate(passes, overhead, 0.8).quantiles[0]
+    assert (
+        direct.median(passes, overhead, 0.8) == direct.estimate(passes, overhead, 0.8).quantiles[0]
+    )
     with pytest.raises(MeasurementFailed, match="not stable"):
         direct.median(passes, direct.measure_overhead([10] * 8 + [90] * 8))
 
@@ -45,7 +47,9 @@ def test_a_negative_corrected_latency_is_shown() -> None:
 
 
 def test_interval_carries_both_uncertainties() -> None:
-    """Donner and Zou: squares of the distances to the ends add, each end with the opposite end of what is taken off."""
+    """Donner and Zou: squares of the distances to the ends add, each end with the opposite end of
+    what is taken off.
+    """
     overhead = direct.Overhead(20.0, Interval(17.0, 24.0, 0.95), "")
     raw = direct.estimate(np.arange(1.0, 11.0)).quantiles[0]
     assert (raw.value, raw.interval.low, raw.interval.high) == (5, 2, 9)
@@ -73,7 +77,10 @@ def test_overhead_is_the_median_of_stable_samples() -> None:
 @pytest.mark.parametrize(
     ("empty", "problem"),
     [
-        ([100, 100, 100, 107, 107, 107, 100, 107], "middle half of its samples spans 7 around 100 where 5"),
+        (
+            [100, 100, 100, 107, 107, 107, 100, 107],
+            "middle half of its samples spans 7 around 100 where 5",
+        ),
         ([100] * 20 + [106] * 6 + [100] + [106] * 13, "middle half"),
         ([100] * 30 + [106] * 9 + [100] * 5 + [106] * 1, ""),
         ([100] * 8 + [105] * 8, ""),
@@ -114,7 +121,9 @@ def test_eight_empty_intervals_are_needed() -> None:
 
 def test_modes_are_counted_and_corrected() -> None:
     rng = np.random.default_rng(2)
-    passes = np.concatenate([rng.normal(1000, 5, 700), rng.normal(3000, 15, 290), rng.normal(9000, 5, 10)])
+    passes = np.concatenate(
+        [rng.normal(1000, 5, 700), rng.normal(3000, 15, 290), rng.normal(9000, 5, 10)]
+    )
     found = direct.estimate(passes, direct.measure_overhead(EMPTY)).modes
     assert [mode.position for mode in found] == pytest.approx([980, 2980], rel=0.005)
     assert [mode.share for mode in found] == [0.7, 0.3]  # ten passes are too few to part a mode
@@ -133,7 +142,9 @@ def test_a_mode_of_one_percent_is_reported() -> None:
 
 
 def test_a_mode_is_reported_from_four_standard_deviations_on() -> None:
-    """k equal passes have a smoothed height of sqrt(2) k, which is that height's variance: 4 needs 12 passes."""
+    """k equal passes have a smoothed height of sqrt(2) k, which is that height's variance: 4 needs
+    12 passes.
+    """
     assert len(direct.estimate([100.0] * 1000 + [200.0] * 12).modes) == 2
     assert len(direct.estimate([100.0] * 1000 + [200.0] * 11).modes) == 1
 

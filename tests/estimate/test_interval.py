@@ -31,14 +31,23 @@ def test_level_must_be_a_probability(level: float) -> None:
 
 def test_student_interval() -> None:
     interval = student(10.0, 2.0, 4, 0.95)
-    assert (round(interval.low, 3), round(interval.high, 3), interval.level) == (4.447, 15.553, 0.95)
+    assert (round(interval.low, 3), round(interval.high, 3), interval.level) == (
+        4.447,
+        15.553,
+        0.95,
+    )
     assert student(10.0, 2.0, 0, 0.95) == Interval(-math.inf, math.inf, 0.95)
     assert student(10.0, 2.0, 0.5, 0.95).half_width < math.inf
 
 
 @pytest.mark.parametrize(
     ("values", "problem"),
-    [([[1.0]], r"not of shape \(1, 1\)"), ([], "holds 0 values"), ([1, np.inf], "not finite"), (3.0, "not of shape")],
+    [
+        ([[1.0]], r"not of shape \(1, 1\)"),
+        ([], "holds 0 values"),
+        ([1, np.inf], "not finite"),
+        (3.0, "not of shape"),
+    ],
 )
 def test_bad_samples_are_refused(values: object, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):

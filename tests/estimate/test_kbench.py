@@ -23,9 +23,17 @@ APPENDIX_2 = [
 def test_appendix_2_to_the_printed_digit(run: int) -> None:
     group = kbench.estimate(table("kbench_appendix_2")[:, run], N=300, critical="z")
     printed = (
-        group.mean_A, group.var_A, group.mean_Y, group.var_Y, group.interval.low, group.interval.high,
-        group.var_P, math.sqrt(group.var_P), 100 * group.cv_Y, 100 * group.cv_P,
-    )  # fmt: skip
+        group.mean_A,
+        group.var_A,
+        group.mean_Y,
+        group.var_Y,
+        group.interval.low,
+        group.interval.high,
+        group.var_P,
+        math.sqrt(group.var_P),
+        100 * group.cv_Y,
+        100 * group.cv_P,
+    )
     assert tuple(round(x, 2) for x in printed) == APPENDIX_2[run]
     assert group.mean_P == group.mean_Y
     assert round(100 * group.relative_half_width, 2) == 0.06
@@ -36,23 +44,30 @@ def test_appendix_2_to_the_printed_digit(run: int) -> None:
     ("name", "first", "means", "sds", "variations", "per_turn"),
     [
         (
-            "kbench_table_3_4", 1,
+            "kbench_table_3_4",
+            1,
             [5100.97, 9605.60, 14508.03, 19060.23, 23549.47],
             [461.51, 262.10, 420.36, 471.02, 389.48],
             [9.05, 2.73, 2.90, 2.47, 1.65],
             [5100.97, 4802.80, 4836.01, 4765.06, 4709.89],
         ),
         (
-            "kbench_table_3_5", 30,
+            "kbench_table_3_5",
+            30,
             [137687.70, 142024.37, 146716.50, 151142.77, 155520.90],
             [1074.86, 765.63, 708.86, 748.74, 799.66],
             [0.78, 0.54, 0.48, 0.50, 0.51],
             [4589.59, 4581.43, 4584.89, 4580.08, 4574.14],
         ),
     ],
-)  # fmt: skip
+)
 def test_tables_3_4_and_3_5(
-    name: str, first: int, means: list[float], sds: list[float], variations: list[float], per_turn: list[float]
+    name: str,
+    first: int,
+    means: list[float],
+    sds: list[float],
+    variations: list[float],
+    per_turn: list[float],
 ) -> None:
     groups = [kbench.estimate(column, N) for N, column in enumerate(table(name).T, start=first)]
     assert [round(g.mean_A, 2) for g in groups] == means
@@ -65,13 +80,16 @@ def test_student_interval_is_wider_than_the_papers() -> None:
     A = table("kbench_appendix_2")[:, 0]
     t, z = kbench.estimate(A, 300), kbench.estimate(A, 300, critical="z")
     # t(0.95, 29) = 1.69913, z(0.95) = 1.64485: printed in every table of both.
-    assert t.interval.half_width / z.interval.half_width == pytest.approx(1.69913 / 1.64485, rel=1e-5)
+    assert t.interval.half_width / z.interval.half_width == pytest.approx(
+        1.69913 / 1.64485, rel=1e-5
+    )
 
 
 def test_required_tests_is_equation_3_3() -> None:
     A = table("kbench_table_3_4")[:, 0]
     group = kbench.estimate(A, 1)
-    assert kbench.required_tests(group, 0.02) == 56  # ceil((461.5055 * 1.644854 / (5100.9667 * 0.02))^2 = 55.37)
+    # ceil((461.5055 * 1.644854 / (5100.9667 * 0.02))^2 = 55.37)
+    assert kbench.required_tests(group, 0.02) == 56
     assert kbench.required_tests(group, 0.5) == 1
 
 
@@ -85,7 +103,12 @@ def test_constant_values_and_a_zero_mean() -> None:
 
 @pytest.mark.parametrize(
     ("A", "N", "problem"),
-    [([1.0], 1, "at least 2"), ([1, 2], 0, "at least one"), ([1, np.nan], 1, "finite"), ([[1, 2]], 1, "one-dim")],
+    [
+        ([1.0], 1, "at least 2"),
+        ([1, 2], 0, "at least one"),
+        ([1, np.nan], 1, "finite"),
+        ([[1, 2]], 1, "one-dim"),
+    ],
 )
 def test_refusals_say_what_is_wrong(A: object, N: int, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):

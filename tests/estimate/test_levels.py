@@ -19,7 +19,11 @@ TEN = [9.1, 10.4, 9.8, 10.1, 9.7, 10.0, 12.9, 9.9, 10.2, 10.3]
 def test_one_run_is_labelled() -> None:
     own = Interval(9.0, 11.0, 0.95)
     result = levels.combine([10.0], [own])
-    assert (result.scope, result.interval, result.between_variance) == ("within this run", own, None)
+    assert (result.scope, result.interval, result.between_variance) == (
+        "within this run",
+        own,
+        None,
+    )
     assert (result.value, result.runs, result.spread) == (10.0, 1, 0.0)
     assert result.within_variance == pytest.approx(1 / 1.959964**2)
     with pytest.raises(ValueError, match="more runs"):
@@ -88,23 +92,33 @@ def test_resampled_interval_leans_to_the_long_side() -> None:
 
 
 def test_ties_fall_back_on_student() -> None:
-    """With nine equal runs of ten, a third of the resamples has no spread and the bootstrap-t is undefined."""
+    """With nine equal runs of ten, a third of the resamples has no spread and the bootstrap-t is
+    undefined.
+    """
     tied = np.array([1.0] * 9 + [2.0])
     own = student(float(tied.mean()), float(tied.std(ddof=1)) / math.sqrt(10), 9, 0.95)
     assert levels.combine(tied).interval.half_width == pytest.approx(own.half_width)
 
 
 @pytest.mark.parametrize(("equal", "runs", "resampled"), [(6, 8, False), (16, 20, True)])
-def test_share_of_resamples_without_spread_that_is_borne(equal: int, runs: int, resampled: bool) -> None:
-    """All drawn from the equal ones with probability (6/8)^8 = 10 % and (16/20)^20 = 1.15 %; 1.25 % are borne."""
+def test_share_of_resamples_without_spread_that_is_borne(
+    equal: int, runs: int, resampled: bool
+) -> None:
+    """All drawn from the equal ones with probability (6/8)^8 = 10 % and (16/20)^20 = 1.15 %; 1.25 %
+    are borne.
+    """
     values = [1.0] * equal + [2.0 + i for i in range(runs - equal)]
-    own = student(float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(runs), runs - 1, 0.95)
+    own = student(
+        float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(runs), runs - 1, 0.95
+    )
     same = levels.combine(values).interval.half_width == pytest.approx(own.half_width)
     assert same != resampled
 
 
 def test_a_quarter_of_what_the_level_leaves_out_is_still_borne() -> None:
-    """125 of the 4000 resamples have no spread: just a quarter of the eighth outside a level of 7/8."""
+    """125 of the 4000 resamples have no spread: just a quarter of the eighth outside a level of
+    7/8.
+    """
     values = [1.0] + [2.0] * 10 + [3.0, 4.0]
     drawn = np.array(values)[np.random.default_rng(1).integers(0, 13, (4000, 13))]
     assert np.count_nonzero(np.ptp(drawn, axis=1) == 0) == 125
@@ -113,7 +127,9 @@ def test_a_quarter_of_what_the_level_leaves_out_is_still_borne() -> None:
 
 
 def test_few_resamples_without_spread_do_no_harm() -> None:
-    """A share of 0.35 % of the resamples has no spread: less than a quarter of the 5 % outside the level."""
+    """A share of 0.35 % of the resamples has no spread: less than a quarter of the 5 % outside the
+    level.
+    """
     interval = levels.combine([1.0] * 6 + [2.0] * 2 + [3.0] * 2).interval
     assert interval.half_width < math.inf
     assert interval.high - 1.6 > 1.1 * (1.6 - interval.low)
@@ -158,5 +174,11 @@ def test_order_of_runs_means_nothing(values: list[float], random: object) -> Non
 @given(runs, st.sampled_from([0.5, 2.0, 1024.0]), st.sampled_from([-512.0, 0.0, 4096.0]))
 def test_scale_and_shift_equivariance(values: list[float], factor: float, shift: float) -> None:
     one, other = levels.combine(values), levels.combine([factor * x + shift for x in values])
-    expected = (factor * one.value + shift, factor * one.interval.low + shift, factor * one.interval.high + shift)
-    assert (other.value, other.interval.low, other.interval.high) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    expected = (
+        factor * one.value + shift,
+        factor * one.interval.low + shift,
+        factor * one.interval.high + shift,
+    )
+    assert (other.value, other.interval.low, other.interval.high) == pytest.approx(
+        expected, rel=1e-6, abs=1e-6
+    )

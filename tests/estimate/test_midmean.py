@@ -15,7 +15,14 @@ from cyclometer.estimate.midmean import batch_variance, midmean, midmean_interva
 
 @pytest.mark.parametrize(
     ("ordered", "middle"),
-    [([7], 7), ([1, 3], 2), ([1, 2, 9], 4), ([0, 1, 3, 100], 2), ([0, 1, 2, 3, 4, 5, 6, 900], 3.5), ([0.1] * 7, 0.1)],
+    [
+        ([7], 7),
+        ([1, 3], 2),
+        ([1, 2, 9], 4),
+        ([0, 1, 3, 100], 2),
+        ([0, 1, 2, 3, 4, 5, 6, 900], 3.5),
+        ([0.1] * 7, 0.1),
+    ],
 )
 def test_midmean_is_the_mean_of_the_middle_half(ordered: list[float], middle: float) -> None:
     assert midmean(np.array(ordered, dtype=float)) == middle
@@ -27,13 +34,17 @@ def test_midmean_agrees_with_scipys_trimmed_mean() -> None:
 
 
 def test_interval_of_independent_samples_is_tukey_mclaughlins() -> None:
-    """With one sample a batch, batch means are the samples: the textbook interval of a trimmed mean."""
+    """With one sample a batch, batch means are the samples: the textbook interval of a trimmed
+    mean.
+    """
     arrival = np.random.default_rng(2).normal(50, 5, 20)
     interval = midmean_interval(arrival, np.sort(arrival), 0.90)
     error = stats.mstats.trimmed_stde(arrival, (0.25, 0.25))
     half_width = stats.t.ppf(0.95, 19) * error
     middle = stats.trim_mean(arrival, 0.25)
-    assert (interval.low, interval.high) == pytest.approx((middle - half_width, middle + half_width))
+    assert (interval.low, interval.high) == pytest.approx(
+        (middle - half_width, middle + half_width)
+    )
 
 
 def test_batches_see_wandering_that_single_samples_hide() -> None:
@@ -52,5 +63,7 @@ def test_batch_variance_of_a_length_that_batches_do_not_divide() -> None:
 
 def test_one_sample_has_no_interval_and_two_have_one() -> None:
     assert batch_variance(np.array([3.0])) == (math.inf, 0)
-    assert midmean_interval(np.array([3.0]), np.array([3.0]), 0.9) == Interval(-math.inf, math.inf, 0.9)
+    assert midmean_interval(np.array([3.0]), np.array([3.0]), 0.9) == Interval(
+        -math.inf, math.inf, 0.9
+    )
     assert batch_variance(np.array([3.0, 5.0])) == (1.0, 1)

@@ -82,7 +82,11 @@ def test_the_first_of_equal_peaks_and_valleys_counts() -> None:
 def test_both_sides_of_a_valley_must_be_significant() -> None:
     assert len(modes._parted(np.array([400.0, 100, 110]), 3)) == 1
     assert len(modes._parted(np.array([110.0, 100, 400]), 3)) == 1
-    assert modes._parted(np.array([1.0, 100, 90, 5, 0, 2, 100, 3, 80]), 3) == [(0, 1, 4), (4, 6, 7), (7, 8, 9)]
+    assert modes._parted(np.array([1.0, 100, 90, 5, 0, 2, 100, 3, 80]), 3) == [
+        (0, 1, 4),
+        (4, 6, 7),
+        (7, 8, 9),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,9 @@ def test_both_sides_of_a_valley_must_be_significant() -> None:
         ([0, 0, 4, 1, 6, 6, 0, 0], [0, 2, 3, 4, 6]),
     ],
 )
-def test_turning_points_are_ends_and_extremes_at_their_first_bin(density: list[float], turns: list[int]) -> None:
+def test_turning_points_are_ends_and_extremes_at_their_first_bin(
+    density: list[float], turns: list[int]
+) -> None:
     assert modes._turning_points(np.array(density, dtype=float)) == turns
 
 
@@ -114,7 +120,10 @@ def test_smoothed_counts_have_poisson_variance() -> None:
     from scipy.ndimage import gaussian_filter1d
 
     heights = [
-        gaussian_filter1d(rng.poisson(20, 101).astype(float), modes.BINS)[50] * 2 * math.sqrt(math.pi) * modes.BINS
+        gaussian_filter1d(rng.poisson(20, 101).astype(float), modes.BINS)[50]
+        * 2
+        * math.sqrt(math.pi)
+        * modes.BINS
         for _ in range(4000)
     ]
     assert np.var(heights) == pytest.approx(np.mean(heights), rel=0.1)

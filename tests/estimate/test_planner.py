@@ -58,7 +58,9 @@ def test_two_runs_where_two_are_allowed() -> None:
 def test_many_runs_approach_kalibera_and_jones() -> None:
     plan = planner.for_half_width(BOARD, 0.2)
     assert plan is not None
-    assert plan.tests == pytest.approx(math.sqrt(BOARD.run_s * BOARD.within / (BOARD.test_s * BOARD.between)), rel=0.02)
+    assert plan.tests == pytest.approx(
+        math.sqrt(BOARD.run_s * BOARD.within / (BOARD.test_s * BOARD.between)), rel=0.02
+    )
 
 
 def test_no_plan_where_runs_alone_do_not_suffice() -> None:
@@ -94,7 +96,9 @@ def test_a_half_width_is_positive(half_width: float) -> None:
 
 
 @given(st.floats(0.01, 100), st.floats(0.01, 1e4), st.floats(0.001, 100), st.floats(1e-4, 1))
-def test_a_plan_keeps_its_promise(between: float, within: float, run_s: float, test_s: float) -> None:
+def test_a_plan_keeps_its_promise(
+    between: float, within: float, run_s: float, test_s: float
+) -> None:
     spread = Spread(between, within, run_s, test_s)
     wanted = 0.8 * math.sqrt(between)
     plan = planner.for_half_width(spread, wanted)
@@ -104,11 +108,15 @@ def test_a_plan_keeps_its_promise(between: float, within: float, run_s: float, t
 
 
 def test_simulated_plan_reaches_the_half_width() -> None:
-    """Runs drawn with these variances: the spread of their grand means is what the plan's half-width was made from."""
+    """Runs drawn with these variances: the spread of their grand means is what the plan's
+    half-width was made from.
+    """
     plan = planner.for_half_width(BOARD, 1.5)
     assert plan is not None
     rng = np.random.default_rng(1)
     shape = (4000, plan.runs)
-    means = (rng.normal(0, 2, shape) + rng.normal(0, 30 / math.sqrt(plan.tests), shape)).mean(axis=1)
+    means = (rng.normal(0, 2, shape) + rng.normal(0, 30 / math.sqrt(plan.tests), shape)).mean(
+        axis=1
+    )
     t = stats.t.ppf(0.975, plan.runs - 1)
     assert t * means.std() == pytest.approx(plan.half_width, rel=0.05)

@@ -30,7 +30,9 @@ def test_without_spread_or_number_the_interval_is_open(known: dict[str, float]) 
 def test_the_assumption_is_told_of_one_run_and_needless_for_several() -> None:
     one = Summary(0, mean=100.0, sd=1.0, n=9)
     assert "independent" in reported.estimate([one], None).assumption
-    assert reported.estimate([one, Summary(0, run=1, mean=101.0, sd=1.0, n=9)], None).assumption == ""
+    assert (
+        reported.estimate([one, Summary(0, run=1, mean=101.0, sd=1.0, n=9)], None).assumption == ""
+    )
 
 
 def test_a_median_stands_in_for_a_mean_and_has_no_interval() -> None:
@@ -40,7 +42,10 @@ def test_a_median_stands_in_for_a_mean_and_has_no_interval() -> None:
 
 
 def test_visits_of_a_run_are_averaged_and_show_its_spread() -> None:
-    visits = [Summary(0, visit=i, mean=mean, sd=0.1, n=100) for i, mean in enumerate((100.0, 104.0, 102.0))]
+    visits = [
+        Summary(0, visit=i, mean=mean, sd=0.1, n=100)
+        for i, mean in enumerate((100.0, 104.0, 102.0))
+    ]
     ((_, figure),) = reported.estimate(visits, None).runs
     assert (figure.value, figure.tests, figure.share) == (102.0, 300, 1.0)
     assert figure.interval.half_width == pytest.approx(stats.t.ppf(0.975, 2) * 2 / 3**0.5)
@@ -64,6 +69,8 @@ def test_a_figure_over_all_runs_counts_only_alone() -> None:
 
 def test_what_the_tool_calls_failed_is_failed() -> None:
     good = Summary(0, mean=1.0)
-    found = reported.estimate([good, Summary(0, run=1, status="inconclusive", note="too noisy")], None)
+    found = reported.estimate(
+        [good, Summary(0, run=1, status="inconclusive", note="too noisy")], None
+    )
     assert found.failed == "the tool reports it as inconclusive in 1 of 2 figures: too noisy"
     assert reported.estimate([good], None).failed == ""

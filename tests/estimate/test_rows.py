@@ -28,7 +28,7 @@ from cyclometer.bundle.model import (
     samples,
     tag_bit,
 )
-from cyclometer.estimate import direct, levels, marginal, regimes, rows, steady
+from cyclometer.estimate import direct, fixed_cost, latencies, levels, marginal, regimes, steady
 from cyclometer.estimate.interval import FloatArray, Interval, critical_value
 from cyclometer.estimate.rows import Estimate, estimates
 
@@ -49,20 +49,35 @@ class Store:
     summaries: list[Summary] = field(default_factory=list)
 
     def row(
-        self, method: str = "accumulated", contract: Contract = SWITCHES, clock: Clock = TSC, **other: Any
+        self,
+        method: str = "accumulated",
+        contract: Contract = SWITCHES,
+        clock: Clock = TSC,
+        **other: Any,
     ) -> Store:
         self.rows.append(Row(contract, clock, method, **other))
         return self
 
     def add(
-        self, values: Sequence[float] | FloatArray, turns: int = 1, run: int = 1, tags: int = 0, kind: int = 0,
+        self,
+        values: Sequence[float] | FloatArray,
+        turns: int = 1,
+        run: int = 1,
+        tags: int = 0,
+        kind: int = 0,
         **counters: int,
-    ) -> Store:  # fmt: skip
+    ) -> Store:
         """Samples of one size and run; a counter is read as this for each of them."""
         n, done = len(values), len(self.columns["row"])
         one = {"row": len(self.rows) - 1, "run": run, "turns": turns, "tags": tags, "kind": kind}
         for name, column in self.columns.items():
-            column.extend(range(n) if name == "test" else values if name == "value" else [one.get(name, 0)] * n)
+            column.extend(
+                range(n)
+                if name == "test"
+                else values
+                if name == "value"
+                else [one.get(name, 0)] * n
+            )
         for name in {**self.counts, **counters}:
             column = self.counts.setdefault(name, [MISSING] * done)
             column.extend([counters.get(name, MISSING)] * n)
@@ -70,10 +85,17 @@ class Store:
 
     def bundle(self) -> Bundle:
         identity = Identity(
-            SCHEMA, "2026-11-01T00:00:00+00:00", "", tuple(self.rows), tuple(self.summaries), tuple(self.problems)
+            SCHEMA,
+            "2026-11-01T00:00:00+00:00",
+            "",
+            tuple(self.rows),
+            tuple(self.summaries),
+            tuple(self.problems),
         )
         counters = {name: np.array(column) for name, column in self.counts.items()}
-        return Bundle(identity, samples(self.columns, counters) if self.columns["row"] else no_samples())
+        return Bundle(
+            identity, samples(self.columns, counters) if self.columns["row"] else no_samples()
+        )
 
     def estimates(self, level: float = 0.95, course: bool = True) -> list[Estimate]:
         return estimates(self.bundle(), level, course)
@@ -88,8 +110,12 @@ def noise(sd: float, n: int, seed: int) -> FloatArray:
     return sample
 
 
-def flow(store: Store, runs: Sequence[float], sizes: Sequence[int] = (10, 20, 40), c: float = 700.0) -> Store:
-    """30 tests of each size in every run: c and turns of so much, with noise of a tenth of a percent."""
+def flow(
+    store: Store, runs: Sequence[float], sizes: Sequence[int] = (10, 20, 40), c: float = 700.0
+) -> Store:
+    """30 tests of each size in every run: c and turns of so much, with noise of a tenth of a
+    percent.
+    """
     for run, turn in enumerate(runs, start=1):
         for size in sizes:
             store.add((c + turn * size) * noise(0.001, 30, 100 * run + size), size, run)
@@ -99,58 +125,74 @@ def flow(store: Store, runs: Sequence[float], sizes: Sequence[int] = (10, 20, 40
 RUNS = (100.0, 101.0, 99.0, 100.5)
 
 
-def quiet_of_runs(store: Store, size: int) -> list[float]:
-    """The quiet A of one size in each run, by the estimator that is held to be right."""
+def base_of_runs(store: Store, size: int) -> list[float]:
+    """The base A of one size in each run, by the estimator that is held to be right."""
     s = store.bundle().samples
     here = s.turns == size
-    common = regimes.quiet_core(np.sort(s.value[here]))
-    return [regimes.quiet(s.value[here & (s.run == run)], common) for run in np.unique(s.run)]
+    common = regimes.base_core(np.sort(s.value[here]))
+    return [regimes.base(s.value[here & (s.run == run)], common) for run in np.unique(s.run)]
 
 
 @pytest.mark.parametrize(("runs", "level"), [(4, 0.95), (4, 0.8), (2, 0.95)])
 def test_a_turn_is_what_is_left_after_the_fixed_cost(runs: int, level: float) -> None:
-    """Line through the quiet A of the sizes, c off every test, and c's error shared by all runs."""
+    """Line through the base A of the sizes, c off every test, and c's error shared by all runs."""
     store = flow(Store().row(), RUNS[:runs])
     e = store.estimate(level)
-    fit = marginal.fit_runs([10, 20, 40], np.transpose([quiet_of_runs(store, size) for size in (10, 20, 40)]), level)
+    fit = marginal.fit_repeated(
+        [10, 20, 40], np.transpose([base_of_runs(store, size) for size in (10, 20, 40)]), level
+    )
     assert e.fixed_cost == fit
     s = store.bundle().samples
     Y = (s.value - fit.c) / s.turns
-    common = regimes.quiet_core(np.sort(Y))
+    common = regimes.base_core(np.sort(Y))
     own = [regimes.estimate(Y[s.run == run], level, common) for run in range(1, runs + 1)]
-    assert [(r.run, r.quiet, r.typical) for r in e.runs] == [
-        (run, one.quiet, one.typical) for run, one in enumerate(own, start=1)
+    assert [(r.run, r.latency, r.overall) for r in e.runs] == [
+        (run, one.base, one.overall) for run, one in enumerate(own, start=1)
     ]
-    shared = stats.t.ppf((1 + level) / 2, runs - 1) * fit.c_standard_error * float(np.mean(1 / s.turns))
-    for found, figures in ((e.quiet, [o.quiet for o in own]), (e.typical, [o.typical for o in own])):
-        expected = levels.combine([f.value for f in figures], [f.interval for f in figures], level, shared)
+    shared = (
+        stats.t.ppf((1 + level) / 2, runs - 1) * fit.c_standard_error * float(np.mean(1 / s.turns))
+    )
+    for found, figures in (
+        (e.latency, [o.base for o in own]),
+        (e.overall, [o.overall for o in own]),
+    ):
+        expected = levels.combine(
+            [f.value for f in figures], [f.interval for f in figures], level, shared
+        )
         assert found is not None
         assert (found.interval.low, found.interval.high) == pytest.approx(
             (expected.interval.low, expected.interval.high)
         )
         assert (found.value, found.within_variance) == (expected.value, expected.within_variance)
-    assert e.quiet is not None
-    assert e.quiet.value == pytest.approx(100, rel=0.01)
-    assert e.ns == e.quiet.value / 2
-    assert (e.tests, e.valid, e.reason, e.failed, e.set_aside, e.row) == (90 * runs, True, "", False, {}, 0)
+    assert e.latency is not None
+    assert e.latency.value == pytest.approx(100, rel=0.01)
+    assert e.ns == e.latency.value / 2
+    assert (e.tests, e.valid, e.reason, e.failed, e.set_aside, e.row) == (
+        90 * runs,
+        True,
+        "",
+        False,
+        {},
+        0,
+    )
 
 
 def test_by_default_the_level_is_95_and_the_course_is_judged() -> None:
     bundle = flow(Store().row(), RUNS).bundle()
     assert estimates(bundle) == estimates(bundle, 0.95, True)
     (e,) = estimates(bundle)
-    assert e.quiet is not None
-    assert e.quiet.interval.level == 0.95
+    assert e.latency is not None
+    assert e.latency.interval.level == 0.95
     assert e.steadiness == "flat"
     (without,) = estimates(bundle, course=False)
-    assert (without.steady, without.steadiness, without.quiet) == (None, "", e.quiet)
+    assert (without.steady, without.steadiness, without.latency) == (None, "", e.latency)
 
 
-def test_one_run_has_the_errors_of_its_quiet_estimates() -> None:
+def test_one_run_has_the_errors_of_its_base_estimates() -> None:
     store = flow(Store().row(), RUNS[:1])
     e = store.estimate(0.9)
     s = store.bundle().samples
-    quiet = [regimes.estimate(s.value[s.turns == size], 0.9).quiet for size in (10, 20, 40)]
+    quiet = [regimes.estimate(s.value[s.turns == size], 0.9).base for size in (10, 20, 40)]
     location = np.array([q.value for q in quiet])
     variance = np.array([(q.interval.half_width / critical_value(0.9)) ** 2 for q in quiet])
     assert variance.min() > 1 / 12
@@ -159,13 +201,17 @@ def test_one_run_has_the_errors_of_its_quiet_estimates() -> None:
     expected = marginal.fit_groups(groups, 0.9)
     assert e.fixed_cost is not None
     assert (e.fixed_cost.b, e.fixed_cost.c) == (expected.b, expected.c)
-    assert e.fixed_cost.b_interval.half_width == pytest.approx(expected.b_interval.half_width, rel=1e-12)
+    assert e.fixed_cost.b_interval.half_width == pytest.approx(
+        expected.b_interval.half_width, rel=1e-12
+    )
     assert e.fixed_cost.c_standard_error == pytest.approx(expected.c_standard_error, rel=1e-12)
-    assert e.quiet is not None
-    own = regimes.estimate((s.value - expected.c) / s.turns, 0.9).quiet
+    assert e.latency is not None
+    own = regimes.estimate((s.value - expected.c) / s.turns, 0.9).base
     shared = critical_value(0.9) * expected.c_standard_error * float(np.mean(1 / s.turns))
-    assert (e.quiet.value, e.quiet.scope) == (own.value, "within this run")
-    assert e.quiet.interval.high - own.value == pytest.approx(math.hypot(own.interval.high - own.value, shared))
+    assert (e.latency.value, e.latency.scope) == (own.value, "within this run")
+    assert e.latency.interval.high - own.value == pytest.approx(
+        math.hypot(own.interval.high - own.value, shared)
+    )
 
 
 def test_one_run_without_scatter_errs_by_its_rounding() -> None:
@@ -185,7 +231,11 @@ def test_one_test_a_size_leaves_the_errors_to_the_scatter_about_the_line() -> No
     assert fit is not None
     assert fit == marginal.fit_groups(
         marginal.Groups(
-            np.array([10.0, 20, 30]), np.array([100.0, 200, 310]), np.array([100.0, 200, 310]) ** -2.0, None, None
+            np.array([10.0, 20, 30]),
+            np.array([100.0, 200, 310]),
+            np.array([100.0, 200, 310]) ** -2.0,
+            None,
+            None,
         )
     )
 
@@ -205,52 +255,66 @@ def test_a_line_of_two_sizes_and_none_of_one() -> None:
     assert flow(Store().row(), RUNS, sizes=(10, 20)).estimate().fixed_cost is not None
     e = flow(Store().row(), RUNS, sizes=(10,), c=0.0).estimate()
     assert e.fixed_cost is None
-    assert e.quiet is not None
-    plain = levels.combine([r.quiet.value for r in e.runs], [r.quiet.interval for r in e.runs])
-    assert e.quiet == plain
+    assert e.latency is not None
+    plain = levels.combine([r.latency.value for r in e.runs], [r.latency.interval for r in e.runs])
+    assert e.latency == plain
 
 
 def test_a_fixed_cost_above_a_test_is_not_taken_off() -> None:
-    """A line that says so does not describe the tests: then A/N stands, and no error of c with it."""
+    """A line that says so does not describe the tests: then A/N stands, and no error of c with
+    it.
+    """
     store = Store().row()
     for run in (1, 2, 3):
-        store.add(1000 * noise(0.001, 30, run), 10, run).add(1010 * noise(0.001, 30, 50 + run), 20, run)
+        store.add(1000 * noise(0.001, 30, run), 10, run).add(
+            1010 * noise(0.001, 30, 50 + run), 20, run
+        )
         store.add([900.0], 20, run)
     e = store.estimate()
     assert e.fixed_cost is not None
     assert e.fixed_cost.c > 900
     s = store.bundle().samples
-    assert e.runs[0].typical == regimes.estimate((s.value / s.turns)[s.run == 1]).typical
-    assert e.typical == levels.combine([r.typical.value for r in e.runs], [r.typical.interval for r in e.runs])
+    assert e.runs[0].overall == regimes.estimate((s.value / s.turns)[s.run == 1]).overall
+    assert e.overall == levels.combine(
+        [r.overall.value for r in e.runs], [r.overall.interval for r in e.runs]
+    )
 
 
 def test_a_fixed_cost_of_all_that_a_test_takes_is_not_taken_off() -> None:
-    """A latency that does not grow with the turns: c is every A, and nothing would be left of a turn."""
+    """A latency that does not grow with the turns: c is every A, and nothing would be left of a
+    turn.
+    """
     store = Store().row(clock=ICOUNT)
     for run in (1, 2):
         store.add([1000.0] * 25, 10, run).add([1000.0] * 25, 20, run)
     e = store.estimate()
     assert e.fixed_cost is not None
     assert (e.fixed_cost.b, e.fixed_cost.c) == (0.0, 1000.0)
-    assert e.typical is not None
-    assert e.typical.value == 75.0
+    assert e.overall is not None
+    assert e.overall.value == 75.0
 
 
 def test_nor_is_it_by_a_clock_that_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = marginal.MarginalFit(0.0, 0.1, Interval(0, 0, 0.95), 1000.0, 0.1, Interval(1000, 1000, 0.95), 2, None)
-    monkeypatch.setattr(rows, "_fixed_cost", lambda *_: line)
+    line = marginal.MarginalFit(
+        0.0, 0.1, Interval(0, 0, 0.95), 1000.0, 0.1, Interval(1000, 1000, 0.95), 2, None
+    )
+    monkeypatch.setattr(fixed_cost, "over_runs", lambda *_, **__: line)
     store = Store().row()
     for run in (1, 2):
         store.add([1000.0] * 25, 10, run).add([1000.0] * 25, 20, run)
     e = store.estimate()
-    assert e.typical is not None
-    assert e.typical.value == pytest.approx(75.0)
+    assert e.overall is not None
+    assert e.overall.value == pytest.approx(75.0)
 
 
 def exact_turn(*tests: tuple[int, float]) -> float:
-    """Quiet latency of a turn in one run by an exact clock, of two tests of each of these sizes and latencies."""
+    """Quiet latency of a turn in one run by an exact clock, of two tests of each of these sizes and
+    latencies.
+    """
     N = np.repeat([float(size) for size, _ in tests], 2)
-    return rows._exact_run(1, np.repeat([latency for _, latency in tests], 2), N, 0.95).quiet.value
+    return latencies._exact_run(
+        1, np.repeat([latency for _, latency in tests], 2), N, 0.95
+    ).latency.value
 
 
 def test_a_run_by_an_exact_clock_has_a_fixed_cost_of_its_own() -> None:
@@ -267,14 +331,14 @@ def test_its_line_weighs_each_size_by_the_inverse_square_of_its_latency() -> Non
     assert exact_turn(*zip(sizes, latencies, strict=True)) == pytest.approx(wanted, abs=1e-9)
 
 
-def test_each_run_has_its_own_quiet_latency_on_an_exact_clock() -> None:
+def test_each_run_has_its_own_base_latency_on_an_exact_clock() -> None:
     A, run = np.array([5.0, 5.0, 7.0, 7.0, 9.0, 9.0]), np.repeat([1, 2, 3], 2).astype(np.int32)
-    assert rows._quiet_of_runs(A, run, [1, 2, 3], True) == [5.0, 7.0, 9.0]
+    assert fixed_cost._base_of_runs(A, run, [1, 2, 3], True) == [5.0, 7.0, 9.0]
 
 
-def test_one_quiet_test_a_size_tells_the_line_but_not_how_well() -> None:
+def test_one_base_test_a_size_tells_the_line_but_not_how_well() -> None:
     A, N = np.array([650.0, 655.0, 1260.0, 1266.0]), np.array([10.0, 10.0, 20.0, 20.0])
-    fit = rows._fixed_cost(A, N, np.ones(4, np.int32), 0.95, exact=True)
+    fit = fixed_cost.over_runs(A, N, np.ones(4, np.int32), 0.95, exact=True)
     assert fit is not None
     assert (fit.b, fit.c) == pytest.approx((61.0, 40.0))
     assert fit.b_interval.half_width == np.inf
@@ -289,14 +353,16 @@ def test_an_exact_clock_has_an_exact_line() -> None:
     assert e.fixed_cost is not None
     assert (e.fixed_cost.b, e.fixed_cost.c) == (61.0, 41.0)
     assert e.fixed_cost.b_interval == Interval(61.0, 61.0, 0.95)
-    assert e.quiet is not None
-    assert (e.quiet.value, e.quiet.interval.low, e.quiet.interval.high) == (61.0, 61.0, 61.0)
-    assert e.quiet == e.typical
+    assert e.latency is not None
+    assert (e.latency.value, e.latency.interval.low, e.latency.interval.high) == (61.0, 61.0, 61.0)
+    assert e.latency == e.overall
     assert e.ns is None
 
 
 def test_sizes_whose_tests_all_differ_leave_the_error_of_an_exact_line_open() -> None:
-    """Two tests a size, as in a quick run: the quiet one is one test, whose variance nobody knows."""
+    """Two tests a size, as in a quick run: the quiet one is one test, whose variance nobody
+    knows.
+    """
     store = Store().row(clock=ICOUNT).add([78.0, 55.0], 16, 1).add([102.0, 95.0], 32, 1)
     e = store.estimate()
     assert e.fixed_cost is not None
@@ -306,19 +372,28 @@ def test_sizes_whose_tests_all_differ_leave_the_error_of_an_exact_line_open() ->
 
 def test_floating_point_is_taken_off_an_exact_line_to_nine_digits() -> None:
     b, c = Interval(59.0000000004, 61.0000000004, 0.9), Interval(37.0000000004, 43.0000000004, 0.9)
-    exact = rows._exact_fit(marginal.MarginalFit(60.0000000004, 0.1, b, 40.0000000004, 0.2, c, 3, None))
+    exact = fixed_cost.without_rounding(
+        marginal.MarginalFit(60.0000000004, 0.1, b, 40.0000000004, 0.2, c, 3, None)
+    )
     assert (exact.b, exact.c) == (60.0, 40.0)
-    assert (exact.b_interval, exact.c_interval) == (Interval(59.0, 61.0, 0.9), Interval(37.0, 43.0, 0.9))
+    assert (exact.b_interval, exact.c_interval) == (
+        Interval(59.0, 61.0, 0.9),
+        Interval(37.0, 43.0, 0.9),
+    )
     assert (exact.b_standard_error, exact.sizes) == (0.1, 3)
-    kept = rows._exact_fit(marginal.MarginalFit(60.000000001, 0.1, b, 40.0, 0.2, c, 3, None))
+    kept = fixed_cost.without_rounding(
+        marginal.MarginalFit(60.000000001, 0.1, b, 40.0, 0.2, c, 3, None)
+    )
     assert kept.b == 60.000000001
 
 
 def test_a_run_with_a_latency_that_is_not_positive_is_left_out() -> None:
-    store = Store().row().add([0.5] * 25, run=1).add([0.0, *[0.5] * 24], run=2).add([0.5] * 25, run=3)
+    store = (
+        Store().row().add([0.5] * 25, run=1).add([0.0, *[0.5] * 24], run=2).add([0.5] * 25, run=3)
+    )
     assert [r.run for r in store.estimate().runs] == [1, 3]
     none = Store().row().add([0.0] * 25).estimate()
-    assert (none.quiet, none.failed) == (None, True)
+    assert (none.latency, none.failed) == (None, True)
     assert none.reason == "latencies of zero or less: the clock or the fixed cost is off"
     backwards = Store().row().add([-5.0] * 25, 10).add([100.0] * 25, 20).estimate()
     assert backwards.fixed_cost is None
@@ -344,21 +419,33 @@ def test_single_turns_lose_their_overhead(level: float) -> None:
     assert e.tails == direct.estimate(s.value[measured], overhead, level)
     Y = s.value - 20.0
     own = [Y[measured & (s.run == run)] for run in (1, 2, 3)]
-    assert [r.quiet for r in e.runs] == [regimes.estimate(values, level).quiet for values in own]
+    assert [r.latency for r in e.runs] == [regimes.estimate(values, level).base for values in own]
     medians = [direct.median(values, None, level) for values in own]
-    assert [r.typical for r in e.runs] == [regimes.Regime(m.value, m.interval, 200, 1.0) for m in medians]
-    assert e.typical == levels.combine([m.value for m in medians], [m.interval for m in medians], level)
-    assert e.quiet == levels.combine([r.quiet.value for r in e.runs], [r.quiet.interval for r in e.runs], level)
-    assert (e.fixed_cost, e.tests, e.steady) == (None, 600, steady.assess(s.value[measured & (s.run == 2)]))
+    assert [r.overall for r in e.runs] == [
+        regimes.Regime(m.value, m.interval, 200, 1.0) for m in medians
+    ]
+    assert e.overall == levels.combine(
+        [m.value for m in medians], [m.interval for m in medians], level
+    )
+    assert e.latency == levels.combine(
+        [r.latency.value for r in e.runs], [r.latency.interval for r in e.runs], level
+    )
+    assert (e.fixed_cost, e.tests, e.steady) == (
+        None,
+        600,
+        steady.assess(s.value[measured & (s.run == 2)]),
+    )
     assert e.sigma_turn == pytest.approx(10.0, rel=0.1)  # of single turns: their own spread
 
 
 def test_eight_empty_readings_make_an_overhead_and_tagged_ones_do_not_count() -> None:
     def median(empty: Sequence[float], tagged: Sequence[float] = ()) -> float:
-        store = Store().row("direct").add([100.0] * 30).add(empty, kind=1).add(tagged, kind=1, tags=2)
+        store = (
+            Store().row("direct").add([100.0] * 30).add(empty, kind=1).add(tagged, kind=1, tags=2)
+        )
         e = store.estimate()
-        assert e.typical is not None
-        return e.typical.value
+        assert e.overall is not None
+        return e.overall.value
 
     assert median([20.0] * 8) == 80
     assert median([20.0] * 7) == 100
@@ -374,17 +461,19 @@ def test_an_unstable_overhead_refuses_and_a_coarse_clock_may_step() -> None:
     assert "not stable" in reason([20.0, 21, 20, 21, 46, 46, 46, 46])
 
 
-@pytest.mark.parametrize(("values", "sought"), [([0.5] * 20, True), ([0.5] * 19, False), ([0.0] + [0.5] * 20, False)])
+@pytest.mark.parametrize(
+    ("values", "sought"), [([0.5] * 20, True), ([0.5] * 19, False), ([0.0] + [0.5] * 20, False)]
+)
 def test_a_regime_is_sought_among_twenty_positive_turns(values: list[float], sought: bool) -> None:
     e = Store().row("direct").add(values).estimate()
-    assert (e.runs[0].quiet is not e.runs[0].typical) == sought
-    assert e.runs[0].typical.value == 0.5
+    assert (e.runs[0].latency is not e.runs[0].overall) == sought
+    assert e.runs[0].overall.value == 0.5
 
 
 def test_a_negative_corrected_latency_is_shown() -> None:
     e = Store().row("direct").add([18.0]).add([20.0] * 8, kind=1).estimate()
-    assert e.quiet is not None
-    assert (e.quiet.value, e.valid, e.tests) == (-2.0, True, 1)
+    assert e.latency is not None
+    assert (e.latency.value, e.valid, e.tests) == (-2.0, True, 1)
 
 
 def test_methods_of_one_circle_join_and_the_first_in_rank_carries_the_latency() -> None:
@@ -394,8 +483,8 @@ def test_methods_of_one_circle_join_and_the_first_in_rank_carries_the_latency() 
     store.row("accumulated").add([2000.0] * 30, 10)
     e = store.estimate()
     assert (e.method, e.row, e.cold) == ("accumulated", 3, 800.0)
-    assert e.quiet is not None
-    assert e.quiet.value == 200
+    assert e.latency is not None
+    assert e.latency.value == 200
     del store.rows[3]
     short = Store(store.rows).row("reported")
     assert [x.method for x in short.estimates()] == ["direct", "reported"]
@@ -404,10 +493,10 @@ def test_methods_of_one_circle_join_and_the_first_in_rank_carries_the_latency() 
 def test_passes_alone_and_a_proof_alone() -> None:
     passes = Store().row("passes").add([900.0, 300, 200]).estimate()
     assert (passes.method, passes.cold) == ("passes", 900.0)
-    assert passes.typical is not None
-    assert passes.typical.value == 300
+    assert passes.overall is not None
+    assert passes.overall.value == 300
     proof = Store().row("proof").add([7.0] * 5, 10).estimate()
-    assert (proof.quiet, proof.valid, proof.reason) == (None, False, "no test of it was timed")
+    assert (proof.latency, proof.valid, proof.reason) == (None, False, "no test of it was timed")
     assert Store().row().estimate().reason == "no test of it was timed"
     assert proof.cold is None
 
@@ -432,7 +521,10 @@ def test_unlike_rows_are_circles_of_their_own(other: dict[str, Any]) -> None:
     assert [e.row for e in found] == [0, 1]
     assert (
         len(
-            Store().row(configuration={"a": "1", "b": "2"}).row("proof", configuration={"b": "2", "a": "1"}).estimates()
+            Store()
+            .row(configuration={"a": "1", "b": "2"})
+            .row("proof", configuration={"b": "2", "a": "1"})
+            .estimates()
         )
         == 1
     )
@@ -440,25 +532,33 @@ def test_unlike_rows_are_circles_of_their_own(other: dict[str, Any]) -> None:
 
 def test_disturbed_tests_are_set_aside_by_cause() -> None:
     store = Store().row().add([100.0] * 30)
-    store.add([900.0] * 3, tags=tag_bit("interrupt")).add([900.0] * 2, tags=tag_bit("interrupt") | tag_bit("steal"))
+    store.add([900.0] * 3, tags=tag_bit("interrupt")).add(
+        [900.0] * 2, tags=tag_bit("interrupt") | tag_bit("steal")
+    )
     e = store.estimate()
     assert (e.tests, e.set_aside) == (30, {"interrupt": 5, "steal": 2})
-    assert e.typical is not None
-    assert e.typical.value == 100
+    assert e.overall is not None
+    assert e.overall.value == 100
     nothing = Store().row().add([900.0] * 3, tags=tag_bit("steal")).estimate()
-    assert (nothing.quiet, nothing.valid, nothing.failed) == (None, False, True)
+    assert (nothing.latency, nothing.valid, nothing.failed) == (None, False, True)
     assert nothing.reason == "no test counts: all were set aside"
 
 
 def test_a_broken_contract_says_what_was_expected_and_seen() -> None:
     invalid = tag_bit("invalid")
     store = Store().row().add([100.0] * 30, 10, switches=20, entries=5)
-    store.add([100.0], 10, tags=invalid, switches=MISSING).add([100.0], 10, tags=invalid, switches=20)
+    store.add([100.0], 10, tags=invalid, switches=MISSING).add(
+        [100.0], 10, tags=invalid, switches=20
+    )
     store.add([100.0], 10, tags=invalid, switches=23).add([100.0], 10, tags=invalid, switches=24)
     e = store.estimate()
-    assert e.reason == "contract broken in 4 of 34 tests (accumulated; switches: expected 20 in 10 turns, seen 23)"
+    assert (
+        e.reason
+        == "contract broken in 4 of 34 tests (accumulated; switches: expected 20 in 10 turns, seen "
+        "23)"
+    )
     assert (e.valid, e.failed) == (False, False)
-    assert e.quiet is not None
+    assert e.latency is not None
 
 
 def test_the_first_broken_expectation_of_any_method_is_told() -> None:
@@ -466,7 +566,9 @@ def test_the_first_broken_expectation_of_any_method_is_told() -> None:
     store = Store().row(contract=contract).add([100.0] * 30, 10, switches=20, wakes=10)
     store.row("proof", contract).add([50.0], 5, tags=tag_bit("invalid"), switches=10, wakes=6)
     e = store.estimate()
-    assert e.reason == "contract broken in 1 of 1 tests (proof; wakes: expected 5 in 5 turns, seen 6)"
+    assert (
+        e.reason == "contract broken in 1 of 1 tests (proof; wakes: expected 5 in 5 turns, seen 6)"
+    )
     assert e.unproven == ("uncounted",)
 
 
@@ -502,7 +604,9 @@ def test_sigma_of_a_turn_is_the_mean_variance_of_the_runs() -> None:
     """Equation 3.2 on the tests of the first size, every run with its own mean."""
     store = Store().row()
     for run in range(1, 6):
-        short, long = (np.random.default_rng(run).normal(100.0 * n, math.sqrt(n), 50 + run) for n in (10, 40))
+        short, long = (
+            np.random.default_rng(run).normal(100.0 * n, math.sqrt(n), 50 + run) for n in (10, 40)
+        )
         store.add(short[:1], 10, run).add(long, 40, run).add(short[1:], 10, run)
     e = store.estimate()
     s = store.bundle().samples
@@ -518,7 +622,11 @@ def test_sigma_is_refused_where_turns_are_not_independent() -> None:
     for run in (1, 2):
         store.add(1000 + np.where(np.arange(60) < 20, 50.0, 0) + noise(0.1, 60, run), 10, run)
     e = store.estimate()
-    assert (e.steadiness, e.sigma_turn, e.sigma_reason) == ("warm-up", None, "the run is not flat (warm-up)")
+    assert (e.steadiness, e.sigma_turn, e.sigma_reason) == (
+        "warm-up",
+        None,
+        "the run is not flat (warm-up)",
+    )
     growth = Store().row()
     for size in (10, 160):
         growth.add(np.random.default_rng(size).normal(100 * size, size, 60), size)
@@ -538,23 +646,33 @@ def test_passes_have_no_course() -> None:
 
 
 def of(rows: list[Row], *summaries: Summary) -> list[Estimate]:
-    return estimates(Bundle(Identity(SCHEMA, "2026-11-01T00:00:00+00:00", "", tuple(rows), summaries), no_samples()))
+    return estimates(
+        Bundle(
+            Identity(SCHEMA, "2026-11-01T00:00:00+00:00", "", tuple(rows), summaries), no_samples()
+        )
+    )
 
 
 def test_runs_of_printed_means_give_an_interval_between_runs() -> None:
     (e,) = of(
-        [Row(Contract("a"), CYCLES, "reported")], *(Summary(0, run=r, mean=m) for r, m in enumerate((9.0, 10, 11)))
+        [Row(Contract("a"), CYCLES, "reported")],
+        *(Summary(0, run=r, mean=m) for r, m in enumerate((9.0, 10, 11))),
     )
     assert e.valid
-    assert e.quiet is not None
-    assert e.quiet == e.typical
-    assert (e.quiet.value, e.quiet.scope, len(e.runs)) == (10.0, "between runs", 3)
-    assert e.quiet.interval.half_width == pytest.approx(4.302652730 / 3**0.5)
+    assert e.latency is not None
+    assert e.latency == e.overall
+    assert (e.latency.value, e.latency.scope, len(e.runs)) == (10.0, "between runs", 3)
+    assert e.latency.interval.half_width == pytest.approx(4.302652730 / 3**0.5)
 
 
 def test_a_failed_row_is_a_row() -> None:
     (e,) = of([Row(Contract("a"), CYCLES, "reported")], Summary(0, status="failed", note="FAILED"))
-    assert (e.valid, e.failed, e.quiet, e.reason) == (False, True, None, "the tool reports it as failed: FAILED")
+    assert (e.valid, e.failed, e.latency, e.reason) == (
+        False,
+        True,
+        None,
+        "the tool reports it as failed: FAILED",
+    )
 
 
 def test_a_row_without_figures_says_so() -> None:
@@ -565,7 +683,7 @@ def test_a_row_without_figures_says_so() -> None:
 def test_flows_of_one_circle_are_circles_of_their_own() -> None:
     rows = [Row(Contract("a"), CYCLES, "accumulated", flow=Flow(n, 0, 1, 3)) for n in (30, 300)]
     found = of(rows, Summary(0, mean=100.0), Summary(1, mean=200.0))
-    assert [(e.flow and e.flow.initial, e.row, e.quiet and e.quiet.value) for e in found] == [
+    assert [(e.flow and e.flow.initial, e.row, e.latency and e.latency.value) for e in found] == [
         (30, 0, 100.0),
         (300, 1, 200.0),
     ]

@@ -25,7 +25,9 @@ def test_default_level_and_a_single_sample() -> None:
     assert summary.estimate(10, 0, 1).interval.half_width == math.inf
 
 
-@pytest.mark.parametrize(("mean", "sd", "n"), [(math.nan, 1, 5), (1, math.inf, 5), (1, -1, 5), (1, 1, 0)])
+@pytest.mark.parametrize(
+    ("mean", "sd", "n"), [(math.nan, 1, 5), (1, math.inf, 5), (1, -1, 5), (1, 1, 0)]
+)
 def test_figures_that_are_no_summary(mean: float, sd: float, n: int) -> None:
     with pytest.raises(ValueError, match="no summary"):
         summary.estimate(mean, sd, n)

@@ -47,7 +47,9 @@ def test_a_side_against_itself_changes_nothing() -> None:
     one = explain(machine.evidence([5, 5]))
     found = difference(one, one)
     assert found.whole.change == 0
-    assert not any(change.by_cause for change in (*found.functions, *found.phases, *found.modes, *found.causes))
+    assert not any(
+        change.by_cause for change in (*found.functions, *found.phases, *found.modes, *found.causes)
+    )
 
 
 def test_cycles_and_instructions_are_not_compared() -> None:

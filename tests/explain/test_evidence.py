@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Evidence from a traced boot, and as a bundle keeps it: the same explanation, and hostile files are refused."""
+"""Evidence from a traced boot, and as a bundle keeps it: the same explanation, and hostile files
+are refused.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,14 @@ from cyclometer.explain import evidence as evidences
 from cyclometer.explain import sources
 from cyclometer.explain.explanation import explain
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record
-from cyclometer.targets.common import Request, Traced
+from cyclometer.record.trace import TraceResult
+from cyclometer.targets.api import Request
 from tests.explain import machine
 
 KEY = "thing.poke"
 
 
-def boot() -> Traced:
+def boot() -> TraceResult:
     """Two sizes of a test, the larger one traced."""
     small, large = machine.evidence([0] * 2), machine.evidence([0] * 4)
     contract = large.facts.contract
@@ -36,12 +39,17 @@ def boot() -> Traced:
         Circle(1, contract, "accumulated", Flow(2, 2, 2, 1)),
         Group(2, KEY, "accumulated", 0, 0, 2, [small.facts.test.value], [0]),
         Group(3, KEY, "accumulated", 0, 1, 4, [large.facts.test.value], [0]),
-        Circle(4, msgspec.structs.replace(contract, key="floor.empty.kernel"), "accumulated", Flow(2, 2, 2, 1)),
+        Circle(
+            4,
+            msgspec.structs.replace(contract, key="floor.empty.kernel"),
+            "accumulated",
+            Flow(2, 2, 2, 1),
+        ),
         Group(5, "floor.empty.kernel", "accumulated", 0, 0, 2, [10], [0]),
         Group(6, "floor.empty.kernel", "accumulated", 0, 1, 4, [15], [0]),
         Failed(7, "thing.broken", "it waits for what never comes"),
     ]
-    return Traced(records, {KEY: large.steps}, large.places)
+    return TraceResult(records, {KEY: large.steps}, large.places)
 
 
 class Emulator:
@@ -52,7 +60,7 @@ class Emulator:
     def __init__(self) -> None:
         self.requests: list[Request] = []
 
-    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+    def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
         self.requests.append(request)
         assert keys == [KEY]
         return boot()
@@ -71,7 +79,7 @@ def test_a_circle_that_failed_says_why() -> None:
     with pytest.raises(MeasurementFailed, match="no such circle"):
         evidences.gather("made-up", boot(), ["thing.else"], "steady")
     with pytest.raises(MeasurementFailed, match="wrote no records"):
-        evidences.gather("made-up", Traced([], {}, boot().places), [KEY], "steady")
+        evidences.gather("made-up", TraceResult([], {}, boot().places), [KEY], "steady")
 
 
 def test_what_a_bundle_keeps_explains_the_same() -> None:
@@ -79,7 +87,16 @@ def test_what_a_bundle_keeps_explains_the_same() -> None:
     again = evidences.unpack(evidences.pack(one), "x")
     assert again.facts == one.facts
     assert np.array_equal(again.steps, one.steps)
-    for view in ("phases", "modes", "functions", "lines", "instructions", "stacks", "segments", "floor"):
+    for view in (
+        "phases",
+        "modes",
+        "functions",
+        "lines",
+        "instructions",
+        "stacks",
+        "segments",
+        "floor",
+    ):
         assert getattr(explain(again), view) == getattr(explain(one), view)
     assert evidences.pack(again) == evidences.pack(one)
 
@@ -87,10 +104,13 @@ def test_what_a_bundle_keeps_explains_the_same() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "damaged"), (b"not gzip", "damaged"), (gzip.compress(b"{}\n", mtime=0), "damaged"),
-        (gzip.compress(b"[" * 100_000, mtime=0), "damaged"), (gzip.compress(b"x", mtime=0)[:-3], "damaged"),
+        (b"", "damaged"),
+        (b"not gzip", "damaged"),
+        (gzip.compress(b"{}\n", mtime=0), "damaged"),
+        (gzip.compress(b"[" * 100_000, mtime=0), "damaged"),
+        (gzip.compress(b"x", mtime=0)[:-3], "damaged"),
     ],
-)  # fmt: skip
+)
 def test_a_damaged_file_is_one_sentence(data: bytes, why: str) -> None:
     with pytest.raises(BadFile, match=why):
         evidences.unpack(data, "x.gz")
@@ -123,7 +143,9 @@ def test_two_boots_tell_a_steady_and_a_cold_turn() -> None:
     assert list(found[KEY]) == ["steady", "cold"]
     steady, cold = emulator.requests
     assert (steady.method, cold.method) == (None, "passes")
-    assert all(any(fnmatch(key, pattern) for pattern in steady.only) for key in evidences.FLOOR_KEYS)
+    assert all(
+        any(fnmatch(key, pattern) for pattern in steady.only) for key in evidences.FLOOR_KEYS
+    )
     assert cold.only == (KEY,)
     assert steady.flow == sources.FLOW
 
@@ -138,7 +160,9 @@ def test_a_bundle_keeps_traces_by_key_and_role(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
     assert list(sources.kept(tmp_path, KEY)) == ["steady"]
-    with pytest.raises(UsageError, match=r"no trace of 'other'; it has those of thing\.poke; make some"):
+    with pytest.raises(
+        UsageError, match=r"no trace of 'other'; it has those of thing\.poke; make some"
+    ):
         sources.kept(tmp_path, "other")
     with pytest.raises(UsageError, match=r"no trace of '\.\./thing\.poke'"):
         sources.kept(tmp_path, f"../{KEY}")
@@ -151,7 +175,7 @@ class Tracer:
 
     name = "made-up"
 
-    def trace(self, request: Request, keys: Sequence[str]) -> Traced:
+    def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
         del request, keys
         one = boot()
         return replace(one, records=[*one.records, Failed(9, "thing.long", "a turn is too long")])
@@ -160,7 +184,10 @@ class Tracer:
 def test_a_circle_without_a_test_costs_others_nothing_where_its_reason_is_taken() -> None:
     untraced: list[str] = []
     found = sources.trace(Tracer(), Request(), ["thing.long", KEY], untraced=untraced)
-    assert {key: sorted(roles) for key, roles in found.items()} == {"thing.long": [], KEY: ["cold", "steady"]}
+    assert {key: sorted(roles) for key, roles in found.items()} == {
+        "thing.long": [],
+        KEY: ["cold", "steady"],
+    }
     assert set(untraced) == {"made-up has no test of thing.long to explain: a turn is too long"}
     with pytest.raises(MeasurementFailed, match="a turn is too long"):
         sources.trace(Tracer(), Request(), ["thing.long", KEY])

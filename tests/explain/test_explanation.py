@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every view of a turn sums to it exactly, whatever the machine did; and says what is known of a made-up machine."""
+"""Every view of a turn sums to it exactly, whatever the machine did; and says what is known of a
+made-up machine.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from hypothesis import strategies as st
 
 from cyclometer.explain.explanation import Explanation, explain
 from cyclometer.explain.floor import crossings, space_switches
+from cyclometer.record.address_map import AddressMap
 from cyclometer.record.trace import CAUSES
-from cyclometer.targets.disassembly import Places
 from tests.explain import machine
 
 CLIENT = ("test", "loop")
@@ -39,8 +41,14 @@ def test_every_view_sums_to_the_turn(turns: list[int]) -> None:
 
 
 @given(LATENCIES, st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
-def test_the_floor_and_what_is_above_it_sum_to_the_turn(turns: list[int], one: int, two: int, spaces: int) -> None:
-    known = {"floor__empty__kernel": 2, "hardware__crossing__one": one, "hardware__crossing__two": two}
+def test_the_floor_and_what_is_above_it_sum_to_the_turn(
+    turns: list[int], one: int, two: int, spaces: int
+) -> None:
+    known = {
+        "floor__empty__kernel": 2,
+        "hardware__crossing__one": one,
+        "hardware__crossing__two": two,
+    }
     e = explain(machine.evidence(turns, **known, hardware__crossing__two__satp_2=spaces))
     assert sum((share.total for share in e.floor), Fraction(0)) == e.length
 
@@ -59,14 +67,19 @@ def test_phases_are_those_of_the_sequence() -> None:
     assert e.in_sequence
     # The turn begins behind its head, the loop's first instruction, and ends with the next one.
     assert [(part.name, part.instructions) for part in e.phases] == [
-        ("way to client: poke", 3), ("client: poke", 3), ("kernel: switch to peer", 8), ("peer: await", 1),
+        ("way to client: poke", 3),
+        ("client: poke", 3),
+        ("kernel: switch to peer", 8),
+        ("peer: await", 1),
         ("kernel: switch to client", 6),
-    ]  # fmt: skip
+    ]
 
 
 def test_events_out_of_sequence_are_said_to_be() -> None:
     evidence = machine.evidence([0, 0])
-    turned = msgspec.structs.replace(evidence.facts.contract, sequence=("client: poke", *machine.SEQUENCE[2:]))
+    turned = msgspec.structs.replace(
+        evidence.facts.contract, sequence=("client: poke", *machine.SEQUENCE[2:])
+    )
     e = explain(replace(evidence, facts=msgspec.structs.replace(evidence.facts, contract=turned)))
     assert not e.in_sequence
     assert [part.name for part in e.phases][1] == "poke (not as in the sequence)"
@@ -84,7 +97,12 @@ def test_a_circle_of_no_events_is_one_phase() -> None:
 def test_modes_number_spaces_as_they_come() -> None:
     e = explain(machine.evidence([0, 0]))
     counts = {part.name: part.instructions for part in e.modes}
-    assert counts == {"user, space 1": 3, "kernel, space 1": 9, "kernel, space 2": 7, "user, space 2": 2}
+    assert counts == {
+        "user, space 1": 3,
+        "kernel, space 1": 9,
+        "kernel, space 2": 7,
+        "user, space 2": 2,
+    }
 
 
 def test_crossings_and_space_switches_are_counted() -> None:
@@ -94,12 +112,17 @@ def test_crossings_and_space_switches_are_counted() -> None:
 
 
 def test_the_floor_takes_each_cost_from_its_circle() -> None:
-    known = {"floor__empty__kernel": 2, "hardware__crossing__one": 12, "hardware__crossing__two": 30}
+    known = {
+        "floor__empty__kernel": 2,
+        "hardware__crossing__one": 12,
+        "hardware__crossing__two": 30,
+    }
     e = explain(machine.evidence([0, 0], **known, hardware__crossing__two__satp_2=36))
     shares = {share.name: (share.count, share.each, share.total) for share in e.floor}
     assert shares["protection-level crossing, there and back"] == (2, 10, 20)
     assert shares["address-space switch"] == (2, 3, 6)
-    assert shares["code of the programs"][2] == 3  # of user mode without its two traps and what returns cost there
+    # of user mode without its two traps and what returns cost there
+    assert shares["code of the programs"][2] == 3
     assert shares["the kernel's own"][2] == machine.LENGTH - 20 - 6 - 3
 
 
@@ -121,7 +144,7 @@ def test_stacks_survive_the_switch_to_another_thread() -> None:
 
 
 def test_code_without_a_symbol_is_named_by_its_page() -> None:
-    e = explain(replace(machine.evidence([0, 0]), places=Places({}, {})))
+    e = explain(replace(machine.evidence([0, 0]), places=AddressMap({}, {})))
     assert all(part.name.startswith("[no symbol, 0x") for part in e.functions)
     assert set(sums(e).values()) == {machine.LENGTH}
 

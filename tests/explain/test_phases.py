@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The events of a contract are found by the functions that a Linux kernel enters, whatever its architecture."""
+"""The events of a contract are found by the functions that a Linux kernel enters, whatever its
+architecture.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ import pytest
 
 from cyclometer.explain.phases import phases
 from cyclometer.explain.turn import Turn
+from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.instructions import AARCH64, RISCV64, X86_64, InstructionSet
 from cyclometer.record.schema import Contract, Interval
 from cyclometer.record.trace import STEP, SUPERVISOR, USER
-from cyclometer.targets.disassembly import Place, Places
 
 SEQUENCE = ("client: write request", "client: blocks in read")
-# A switch is one event, although x86-64 and arm64 enter two functions for it. Instruction set, functions in order, and
-# which of them hands over.
+# A switch is one event, although x86-64 and arm64 enter two functions for it. Instruction set,
+# functions in order, and which of them hands over.
 ENTERED = (
     (X86_64, ("__x64_sys_write", "__switch_to_asm", "__switch_to"), 1),
     (AARCH64, ("__arm64_sys_write", "__switch_to", "cpu_switch_to"), 2),
@@ -23,19 +25,27 @@ ENTERED = (
 )
 
 
-def made(known: InstructionSet, functions: tuple[str, ...]) -> tuple[Turn, Places]:
+def made(known: InstructionSet, functions: tuple[str, ...]) -> tuple[Turn, AddressMap]:
     steps = np.zeros(1 + len(functions), STEP)
     steps["pc"] = range(len(steps))
     steps["privilege"] = [USER, *[SUPERVISOR] * len(functions)]
     lead = np.zeros(1, STEP)
     lead["insn"] = known.opens
     kernel = {pc: Place(name, starts=True) for pc, name in enumerate(functions, 1)}
-    return Turn(steps, lead, 1, True, True), Places(kernel, {0: Place("turns")})
+    return Turn(steps, lead, 1, True, True), AddressMap(kernel, {0: Place("turns")})
 
 
 @pytest.mark.parametrize(("known", "functions", "switch"), ENTERED)
-def test_calls_and_switches_of_linux_are_known(known: InstructionSet, functions: tuple[str, ...], switch: int) -> None:
-    contract = Contract("a", sequence=SEQUENCE, interval=Interval("round_trip", "client: before", "client: after"))
+def test_calls_and_switches_of_linux_are_known(
+    known: InstructionSet, functions: tuple[str, ...], switch: int
+) -> None:
+    contract = Contract(
+        "a", sequence=SEQUENCE, interval=Interval("round_trip", "client: before", "client: after")
+    )
     found, in_sequence = phases(*made(known, functions), contract)
     assert in_sequence
-    assert found == [f"way to {SEQUENCE[0]}", *[SEQUENCE[0]] * switch, *[SEQUENCE[1]] * (len(functions) - switch)]
+    assert found == [
+        f"way to {SEQUENCE[0]}",
+        *[SEQUENCE[0]] * switch,
+        *[SEQUENCE[1]] * (len(functions) - switch),
+    ]

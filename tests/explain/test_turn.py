@@ -45,7 +45,8 @@ def test_turns_that_alternate_are_explained_together() -> None:
 def test_turns_that_never_settle_say_so() -> None:
     found = turn.find(machine.evidence([9, 1, 8, 2, 7, 3], Fraction(1)))
     assert (found.turns, found.exact, found.steady) == (2, False, False)
-    assert found.length == 2 * machine.LENGTH + 2 + 7  # up to the last head: the sixth turn's own cost comes after
+    # up to the last head: the sixth turn's own cost comes after
+    assert found.length == 2 * machine.LENGTH + 2 + 7
 
 
 def test_turns_that_repeat_are_steady_although_the_fixed_costs_of_two_sizes_differ() -> None:
@@ -68,9 +69,15 @@ def test_a_loop_unrolled_is_divided(unrolled: int) -> None:
     steps = m.steps()
     value = int(steps["clock"][-2]) - int(steps["clock"][1])
     template = machine.evidence([0, 0], Fraction(unrolled + unrolled // 2 + 1, unrolled))
-    whole = changed(replace(template, steps=steps, places=m.both()), turns=2 * unrolled, value=value)
+    whole = changed(
+        replace(template, steps=steps, places=m.both()), turns=2 * unrolled, value=value
+    )
     found = turn.find(whole)
-    assert (found.turns, found.steady, found.length) == (unrolled, True, unrolled + unrolled // 2 + 1)
+    assert (found.turns, found.steady, found.length) == (
+        unrolled,
+        True,
+        unrolled + unrolled // 2 + 1,
+    )
 
 
 def test_a_pass_is_what_lies_between_its_readings() -> None:

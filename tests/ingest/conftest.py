@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Fixtures of the ingest tests: our own small files of every foreign shape, with the published figures."""
+"""Fixtures of the ingest tests: our own small files of every foreign shape, with the published
+figures.
+"""
 
 import csv
 from collections.abc import Callable
@@ -18,7 +20,9 @@ Ingested = Callable[..., Bundle]
 
 @pytest.fixture
 def ingested() -> Ingested:
-    """Call with file names of tests/data and settings as keywords (`_` for `.`); gives the bundle."""
+    """Call with file names of tests/data and settings as keywords (`_` for `.`); gives the
+    bundle.
+    """
 
     def call(*names: str, **settings: str) -> Bundle:
         return ingest([DATA / name for name in names], Settings(settings))[0]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files nobody should have given: one clear sentence, in bounded memory and time, and nothing outside the bundle."""
+"""Files nobody should have given: one clear sentence, in bounded memory and time, and nothing
+outside the bundle.
+"""
 
 import os
 import resource
@@ -69,20 +71,28 @@ def test_another_encoding_can_be_named(tmp_path: Path) -> None:
         ingest([log], Settings({"encoding": "klingon"}))
 
 
-@pytest.mark.parametrize("bomb", ["[" * 5_000_000, '{"a":' * 1_000_000, "[" * 10_000 + "]" * 10_000])
+@pytest.mark.parametrize(
+    "bomb", ["[" * 5_000_000, '{"a":' * 1_000_000, "[" * 10_000 + "]" * 10_000]
+)
 def test_json_depth_is_bounded(bomb: str) -> None:
     with pytest.raises(BadFile, match="nests its JSON"):
         json_value(bomb, "bomb.json")
 
 
-@pytest.mark.parametrize(("item", "count"), [("[]", MAX_JSON_VALUES), ('{"a":1}', MAX_JSON_VALUES // 5 + 1)])
+@pytest.mark.parametrize(
+    ("item", "count"), [("[]", MAX_JSON_VALUES), ('{"a":1}', MAX_JSON_VALUES // 5 + 1)]
+)
 def test_json_size_is_bounded(item: str, count: int) -> None:
     with pytest.raises(BadFile, match="JSON values"):
         json_value("[" + f"{item}," * count + f"{item}]", "bomb.json")
 
 
-@pytest.mark.parametrize("name", ["sel4bench", "google-benchmark", "pyperf", "zephyr-twister", "rt-tests"])
-@pytest.mark.parametrize("text", ["[" * 200_000, '{"benchmarks": ' * 50_000, "{}", "[]", "[1,2,3]", "{1:2}"])
+@pytest.mark.parametrize(
+    "name", ["sel4bench", "google-benchmark", "pyperf", "zephyr-twister", "rt-tests"]
+)
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, '{"benchmarks": ' * 50_000, "{}", "[]", "[1,2,3]", "{1:2}"]
+)
 def test_every_json_format_survives_nonsense(name: str, text: str) -> None:
     with pytest.raises(CyclometerError):
         formats()[name].parse(decode("bomb.json", text.encode()), Settings())
@@ -90,7 +100,9 @@ def test_every_json_format_survives_nonsense(name: str, text: str) -> None:
 
 def test_a_nested_bomb_in_a_console_log(tmp_path: Path) -> None:
     log = tmp_path / "bomb.log"
-    log.write_text("JSON OUTPUT\n" + '[{"Benchmark": "x", "Results": ' * 20_000 + "END JSON OUTPUT\n")
+    log.write_text(
+        "JSON OUTPUT\n" + '[{"Benchmark": "x", "Results": ' * 20_000 + "END JSON OUTPUT\n"
+    )
     refused(log, "nests its JSON")
 
 
@@ -119,10 +131,16 @@ def test_problems_are_bounded() -> None:
     assert parsed.problems[-1].what.startswith("4000 more")
 
 
-@pytest.mark.parametrize("name", ["../../escape.json", "/etc/passwd", "..", ".hidden", "a\nb", "C:\\x", "é" * 300])
+@pytest.mark.parametrize(
+    "name", ["../../escape.json", "/etc/passwd", "..", ".hidden", "a\nb", "C:\\x", "é" * 300]
+)
 def test_names_stay_inside_the_bundle(tmp_path: Path, name: str) -> None:
     """Neither the name of the file nor a field of it can name a path."""
-    text = (DATA / "TX1_MCS_64.json").read_text().replace("Thread yield", name.replace("\\", "/").replace("\n", "/"))
+    text = (
+        (DATA / "TX1_MCS_64.json")
+        .read_text()
+        .replace("Thread yield", name.replace("\\", "/").replace("\n", "/"))
+    )
     source = tmp_path / "in"
     source.mkdir()
     path = source / "TX1_MCS_64.json"

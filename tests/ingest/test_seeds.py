@@ -28,7 +28,10 @@ def test_baseline_states_its_lines(name: str) -> None:
 def test_zephyr_all_265_lines(ingested: Ingested) -> None:
     bundle = ingested("zephyr_latency.txt")
     options = ("canaries", "objcore", "userspace")
-    blocks = Counter(next((o for o in options if r.configuration[o] == "on"), "default") for r in bundle.identity.rows)
+    blocks = Counter(
+        next((o for o in options if r.configuration[o] == "on"), "default")
+        for r in bundle.identity.rows
+    )
     assert blocks == {"default": 47, "canaries": 47, "objcore": 47, "userspace": 124}
     assert len(bundle.identity.rows) == len(bundle.identity.summaries) == 265
     assert not bundle.identity.problems
@@ -39,8 +42,16 @@ def test_zephyr_all_265_lines(ingested: Ingested) -> None:
 
 
 def test_zephyr_correction_classes_of_the_default_rows(ingested: Ingested) -> None:
-    default = [r for r in ingested("zephyr_latency.txt").identity.rows if "on" not in r.configuration.values()]
-    assert Counter(r.contract.correction for r in default) == {"subtracted": 19, "loop-amortised": 8, "none": 20}
+    default = [
+        r
+        for r in ingested("zephyr_latency.txt").identity.rows
+        if "on" not in r.configuration.values()
+    ]
+    assert Counter(r.contract.correction for r in default) == {
+        "subtracted": 19,
+        "loop-amortised": 8,
+        "none": 20,
+    }
     assert all(r.contract.interval.kind != "unknown" for r in default)
 
 
@@ -96,33 +107,45 @@ def test_notes_all_29_figures(ingested: Ingested) -> None:
         options = {"linux": line["system"]} if line["system"] else {}
         (summary,) = summaries(bundle, line["key"], **options)
         if line["cycles_max"]:
-            assert (summary.minimum, summary.maximum) == (float(line["cycles"]), float(line["cycles_max"]))
+            assert (summary.minimum, summary.maximum) == (
+                float(line["cycles"]),
+                float(line["cycles_max"]),
+            )
             assert summary.mean is None
         else:
             assert summary.mean == float(line["cycles"])
         assert summary.extra == ({"us": float(line["us"])} if line["us"] else {})
 
 
-TABLES = {"3.4": (1, 1, 0), "3.5": (30, 1, 0), "program": (30, 1, 1), "A.2.1": (300, 0, 0)}  # I, D, run of that flow
+# I, D, run of that flow
+TABLES = {"3.4": (1, 1, 0), "3.5": (30, 1, 0), "program": (30, 1, 1), "A.2.1": (300, 0, 0)}
 
 
 def test_kbench_all_540_latencies_in_order(ingested: Ingested) -> None:
     bundle = ingested("kbench_paper.txt", "kbench_program.txt")
     s = bundle.samples
     assert (len(bundle.identity.rows), len(s)) == (3, 540)
-    flows = {(r.flow.initial, r.flow.delta): i for i, r in enumerate(bundle.identity.rows) if r.flow}
+    flows = {
+        (r.flow.initial, r.flow.delta): i for i, r in enumerate(bundle.identity.rows) if r.flow
+    }
     runs = {at: sorted(set(s.run[s.row == at])) for at in flows.values()}
     for line in baseline("kbench-u540"):
         initial, delta, run = TABLES[line["table"]]
         at = flows[initial, delta]
-        mask = (s.row == at) & (s.run == runs[at][run + int(line["run"])]) & (s.group == int(line["group"]))
+        mask = (
+            (s.row == at)
+            & (s.run == runs[at][run + int(line["run"])])
+            & (s.group == int(line["group"]))
+        )
         assert s.value[mask][int(line["test"])] == float(line["cycles"])
         assert set(s.turns[mask]) == {int(line["turns"])}
 
 
 def test_kbench_statistics_stand_beside_their_group(ingested: Ingested) -> None:
     bundle = ingested("kbench_paper.txt")
-    flows = {(r.flow.initial, r.flow.delta): i for i, r in enumerate(bundle.identity.rows) if r.flow}
+    flows = {
+        (r.flow.initial, r.flow.delta): i for i, r in enumerate(bundle.identity.rows) if r.flow
+    }
     lines = baseline("kbench-u540-statistics")
     assert len(lines) == 79
     for line in lines:

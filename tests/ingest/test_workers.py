@@ -14,7 +14,13 @@ from cyclometer.ingest import ingest, workers
 
 from .conftest import DATA
 
-MIXED = ["sel4bench_console.log", "hackbench.txt", "cyclictest.json", "kbench_program.txt", "zephyr_latency.txt"]
+MIXED = [
+    "sel4bench_console.log",
+    "hackbench.txt",
+    "cyclictest.json",
+    "kbench_program.txt",
+    "zephyr_latency.txt",
+]
 
 
 @pytest.fixture
@@ -43,7 +49,9 @@ def test_order_is_that_of_the_paths_and_other_processes_read() -> None:
 
 
 def test_few_bytes_are_read_here() -> None:
-    assert {process for _, process in workers.in_order(_name_and_process, ["a", "b"])} == {os.getpid()}
+    assert {process for _, process in workers.in_order(_name_and_process, ["a", "b"])} == {
+        os.getpid()
+    }
 
 
 @pytest.mark.usefixtures("at_once")

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cyclometer.bundle.model import Bundle, Clock, Contract, Identity, Row, Summary, no_samples, samples
+from cyclometer.bundle.model import (
+    Bundle,
+    Clock,
+    Contract,
+    Identity,
+    Row,
+    Summary,
+    no_samples,
+    samples,
+)
 
 CYCLES = Clock("cycle counter", "cycles")
 
@@ -23,7 +32,13 @@ class Builder:
     columns: list[tuple[int, int, int, Any]] = field(default_factory=list)  # row, run, kind, values
 
     def row(
-        self, key: str, *, clock: Clock = CYCLES, method: str = "reported", better: str = "lower", **more: Any
+        self,
+        key: str,
+        *,
+        clock: Clock = CYCLES,
+        method: str = "reported",
+        better: str = "lower",
+        **more: Any,
     ) -> int:
         contract = Contract(key, correction=more.pop("correction", "none"))
         self.rows.append(Row(contract, clock, method, more.pop("configuration", {}), better=better))
@@ -36,7 +51,9 @@ class Builder:
         self.columns.append((row, run, kind, np.asarray(values, np.float64)))
 
     def bundle(self) -> Bundle:
-        identity = Identity(1, "2026-11-21T00:00:00+00:00", "test", tuple(self.rows), tuple(self.summaries))
+        identity = Identity(
+            1, "2026-11-21T00:00:00+00:00", "test", tuple(self.rows), tuple(self.summaries)
+        )
         if not self.columns:
             return Bundle(identity, no_samples())
         lengths = [len(values) for *_, values in self.columns]

@@ -46,7 +46,13 @@ def test_zero_sentinel() -> None:
     b = Builder()
     b.printed(b.row("a.b"), mean=825.0, sd=6.6, minimum=0.0, maximum=0.0, median=0.0, n=100)
     b.printed(b.row("a.c"), mean=928.0, minimum=899.0, maximum=959.0, median=0.0, n=100)
-    b.printed(b.row("a.events", clock=Clock("pmu", "events")), mean=0.2, minimum=0.0, maximum=9.0, median=0.0)
+    b.printed(
+        b.row("a.events", clock=Clock("pmu", "events")),
+        mean=0.2,
+        minimum=0.0,
+        maximum=9.0,
+        median=0.0,
+    )
     assert fired(b.bundle())["zero-sentinel"] == [0, 1]
 
 
@@ -54,7 +60,9 @@ def test_contradiction() -> None:
     b = Builder()
     b.printed(b.row("a.b"), mean=100.0, minimum=120.0, maximum=150.0)
     b.printed(b.row("a.c"), mean=100.0, minimum=90.0, maximum=150.0, median=160.0)
-    b.printed(b.row("a.d"), mean=100.0, minimum=90.0, maximum=150.0, median=99.0, quantiles={"0.9": 140.0})
+    b.printed(
+        b.row("a.d"), mean=100.0, minimum=90.0, maximum=150.0, median=99.0, quantiles={"0.9": 140.0}
+    )
     assert fired(b.bundle())["contradiction"] == [0, 1]
 
 
@@ -144,7 +152,12 @@ def test_two_modes() -> None:
 def test_two_modes_are_seldom_seen_in_one() -> None:
     source = np.random.default_rng(1)
     shapes = [lambda n: source.normal(1000, 20, n), lambda n: 1000 + source.gamma(2, 30, n)]
-    seen = [two_modes(np.round(shape(n))) for shape in shapes for n in (50, 100, 1000) for _ in range(60)]
+    seen = [
+        two_modes(np.round(shape(n)))
+        for shape in shapes
+        for n in (50, 100, 1000)
+        for _ in range(60)
+    ]
     assert sum(modes is not None for modes in seen) <= 0.05 * len(seen)
 
 
@@ -168,7 +181,9 @@ def test_period(k: int) -> None:
 
 def test_period_is_seldom_seen_in_noise() -> None:
     source = np.random.default_rng(3)
-    assert sum(period_of(np.round(source.normal(1000, 9, 100))) is not None for _ in range(300)) <= 2
+    assert (
+        sum(period_of(np.round(source.normal(1000, 9, 100))) is not None for _ in range(300)) <= 2
+    )
 
 
 def test_identical() -> None:
@@ -224,7 +239,12 @@ def test_plus_overhead_and_early_late() -> None:
 
 def test_order() -> None:
     b = Builder()
-    for key, mean in (("e.call.same", 690.0), ("e.call.cross", 640.0), ("e.send.same", 500.0), ("e.send.cross", 640.0)):
+    for key, mean in (
+        ("e.call.same", 690.0),
+        ("e.call.cross", 640.0),
+        ("e.send.same", 500.0),
+        ("e.send.cross", 640.0),
+    ):
         b.printed(b.row(key), mean=mean, sd=10.0, n=16)
     assert fired(b.bundle())["order"] == [0, 1]
 
@@ -247,7 +267,13 @@ def changes(*printed: float) -> Bundle:
     for i, change in enumerate(printed):
         for state, mean in (("before", 4560.72), ("after", 3177.89)):
             row = b.row(f"a.b{i}", configuration={"state": state})
-            b.printed(row, mean=mean, sd=100.0, n=100, extra={"change_pct": change} if state == "after" else {})
+            b.printed(
+                row,
+                mean=mean,
+                sd=100.0,
+                n=100,
+                extra={"change_pct": change} if state == "after" else {},
+            )
     return b.bundle()
 
 
@@ -259,11 +285,17 @@ def test_change_base() -> None:
 
 def test_change_noise() -> None:
     b = Builder()
-    for i, (after, n) in enumerate(((1005.0, 16), (1005.0, 10_000), (1005.0, None), (1090.0, None))):
+    for i, (after, n) in enumerate(
+        ((1005.0, 16), (1005.0, 10_000), (1005.0, None), (1090.0, None))
+    ):
         for state, mean in (("before", 1000.0), ("after", after)):
             row = b.row(f"a.b{i}", configuration={"state": state})
             b.printed(
-                row, mean=mean, sd=40.0, n=n, extra={"change_pct": (after - 1000) / 10} if state == "after" else {}
+                row,
+                mean=mean,
+                sd=40.0,
+                n=n,
+                extra={"change_pct": (after - 1000) / 10} if state == "after" else {},
             )
     assert fired(b.bundle())["change-noise"] == [0, 1, 4, 5]
 
@@ -285,7 +317,9 @@ def test_few() -> None:
 
 def test_clock_rate() -> None:
     b = Builder()
-    for i, (cycles, ns) in enumerate(((315, 2625), (374, 3124), (59, 492), (510, 4257), (610, 5583))):
+    for i, (cycles, ns) in enumerate(
+        ((315, 2625), (374, 3124), (59, 492), (510, 4257), (610, 5583))
+    ):
         b.printed(b.row(f"a.b{i}"), mean=float(cycles), extra={"ns": float(ns)})
     assert fired(b.bundle())["clock-rate"] == [4]
 

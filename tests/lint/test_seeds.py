@@ -38,13 +38,17 @@ def test_change_table_most_changes_are_within_the_spread() -> None:
 
 def test_change_table_thread_slower_than_process() -> None:
     bundle, found = lint("change_table.md")
-    assert any("notification.signal.to_thread.prio_193" in keys(bundle, finding) for finding in found["order"])
+    assert any(
+        "notification.signal.to_thread.prio_193" in keys(bundle, finding)
+        for finding in found["order"]
+    )
 
 
 def test_notes_cycles_that_are_not_the_time() -> None:
     bundle, found = lint("notes.txt")
     wrong = {next(iter(keys(bundle, finding))): finding.what for finding in found["clock-rate"]}
-    assert wrong.keys() == {"thread.yield.cross", "brand.upcall.mediated.declined"}  # and none of the other 16 pairs
+    # and none of the other 16 pairs
+    assert wrong.keys() == {"thread.yield.cross", "brand.upcall.mediated.declined"}
     assert "4448.927 cycles are 1.854 us" in wrong["thread.yield.cross"]
     assert "not 1.97" in wrong["thread.yield.cross"]
     assert "5027 cycles are 2.095 us" in wrong["brand.upcall.mediated.declined"]
@@ -76,7 +80,10 @@ def test_zephyr_phantom_differences() -> None:
 def test_microkit_cold_first_passes_inside_every_mean() -> None:
     bundle, found = lint("microkit_passes.txt")
     assert len(found["cold-in-mean"]) == len(bundle.identity.rows) == 4
-    counts = [finding.what.split("inside the mean of ")[1].split(" runs")[0] for finding in found["cold-in-mean"]]
+    counts = [
+        finding.what.split("inside the mean of ")[1].split(" runs")[0]
+        for finding in found["cold-in-mean"]
+    ]
     assert counts == ["3 of 3", "3 of 3", "3 of 3", "1 of 1"]  # all ten runs
     assert "printed-mean" not in found
 
@@ -89,7 +96,10 @@ def test_kbench_printed_statistics_hold() -> None:
 def test_sel4bench_row_with_the_data_of_another() -> None:
     bundle, found = lint("HIFIVE_64.jsonl")
     doubled = [keys(bundle, finding) for finding in found["identical"]]
-    assert {"notification.signal.to_process.prio_1", "notification.signal.to_thread.prio_1.early"} in doubled
+    assert {
+        "notification.signal.to_process.prio_1",
+        "notification.signal.to_thread.prio_1.early",
+    } in doubled
 
 
 def test_sel4bench_zeros_and_missing_overhead() -> None:

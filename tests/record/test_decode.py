@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cyclometer.record.decode import LINE_MAX_BYTES, Decoder
 from cyclometer.record.schema import Circle, End, Group, Hello
-from tests.streams import end, group, hello, line, stream
+from tests.streams import circle, end, group, hello, line, stream
 
 
 def decode(data: bytes) -> tuple[list[object], list[str]]:
@@ -35,8 +35,20 @@ def test_where_the_bytes_are_cut_makes_no_difference(cuts: list[int]) -> None:
     assert (records + decoder.finish(), decoder.damage) == (Decoder().feed(data), [])
 
 
+def test_a_contract_names_its_source_or_does_not() -> None:
+    records, damage = decode(
+        line(hello()) + line(circle(1)) + line(circle(2, source="linux/circles/channel.c:112"))
+    )
+    contracts = [record.contract for record in records if isinstance(record, Circle)]
+    assert [c.source for c in contracts] == ["", "linux/circles/channel.c:112"]
+    assert damage[1:] == []  # only the missing end
+
+
 def test_console_text_before_a_record_and_carriage_returns_are_harmless() -> None:
-    lines = [b"boot noise\r\n", *(b"\x1b[0m[    0.1] " + text.replace(b"\n", b"\r\n") for text in stream())]
+    lines = [
+        b"boot noise\r\n",
+        *(b"\x1b[0m[    0.1] " + text.replace(b"\n", b"\r\n") for text in stream()),
+    ]
     records, damage = decode(b"".join(lines))
     assert len(records) == 5
     assert damage == []
@@ -91,7 +103,9 @@ def test_a_second_start_begins_its_numbers_anew() -> None:
         ({"kind": "surprise", "seq": 1}, "not understood"),
     ],
 )
-def test_a_whole_line_that_breaks_the_schema_is_reported_not_raised(record: dict[str, object], complaint: str) -> None:
+def test_a_whole_line_that_breaks_the_schema_is_reported_not_raised(
+    record: dict[str, object], complaint: str
+) -> None:
     records, damage = decode(line(hello()) + line(record))
     assert len(records) == 1
     assert complaint in damage[0]
@@ -129,5 +143,7 @@ def test_mutated_streams_lose_only_what_was_touched(data: st.DataObject) -> None
     byte = data.draw(st.integers(0, 255).filter(lambda b: b not in (lines[victim][position], 10)))
     lines[victim] = lines[victim][:position] + bytes([byte]) + lines[victim][position + 1 :]
     records, _ = decode(b"".join(lines))
-    untouched = [record for i, text in enumerate(stream()) if i != victim for record in Decoder().feed(text)]
+    untouched = [
+        record for i, text in enumerate(stream()) if i != victim for record in Decoder().feed(text)
+    ]
     assert [r for r in untouched if r not in records] == []

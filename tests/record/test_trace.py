@@ -102,7 +102,12 @@ def test_no_steps_are_no_windows() -> None:
 @given(st.binary(max_size=400))
 def test_no_bytes_crash_the_reader(data: bytes) -> None:
     whole = trace.encode(steps(1))
-    for hostile in (data, whole[:16] + data, whole + data, whole[:100] + data + whole[100 + len(data) :]):
+    for hostile in (
+        data,
+        whole[:16] + data,
+        whole + data,
+        whole[:100] + data + whole[100 + len(data) :],
+    ):
         with suppress(BadFile):
             trace.windows(trace.decode(hostile, "x"), "x")
 
@@ -110,23 +115,34 @@ def test_no_bytes_crash_the_reader(data: bytes) -> None:
 def test_instructions_are_known_by_their_bits() -> None:
     insn = np.array([0xC0202573, 0xC02025F3, 0xC0102573, 0xC02525F3], np.uint32)
     assert matches(insn, RISCV64.clock_reads["instret"]).tolist() == [True, True, False, False]
-    calls = np.array([0x008000EF, 0x0080006F, 0x000780E7, 0x9782, 0x9002 | 7 << 7, 0x8782], np.uint32)
+    calls = np.array(
+        [0x008000EF, 0x0080006F, 0x000780E7, 0x9782, 0x9002 | 7 << 7, 0x8782], np.uint32
+    )
     assert matches(calls, RISCV64.calls).tolist() == [True, False, True, True, True, False]
     returns = np.array([0x8082, 0x00008067, 0x10200073, 0x8782], np.uint32)
     assert matches(returns, RISCV64.returns).tolist() == [True, True, True, False]
-    reads = np.array([0x6690310F, 0x89F9010F], np.uint32)  # rdtsc, rdtscp, each with what follows it
+    # rdtsc, rdtscp, each with what follows it
+    reads = np.array([0x6690310F, 0x89F9010F], np.uint32)
     assert matches(reads, X86_64.clock_reads["tsc"]).all()
 
 
-def values(kind: type[Group | Pass | Overhead], method: str, *given: int) -> Group | Pass | Overhead:
+def values(
+    kind: type[Group | Pass | Overhead], method: str, *given: int
+) -> Group | Pass | Overhead:
     return kind(0, "x.y", method, 0, 0, 4, list(given), [0] * len(given))
 
 
 def test_the_telling_test_is_the_last_of_a_flow_and_the_first_from_cold() -> None:
     flow = [values(Group, "accumulated", 40, 41), values(Group, "accumulated", 80, 81)]
-    assert (trace.telling(flow, ["x.y"])["x.y"].window, trace.telling(flow, ["x.y"])["x.y"].value) == (3, 81)
+    assert (
+        trace.telling(flow, ["x.y"])["x.y"].window,
+        trace.telling(flow, ["x.y"])["x.y"].value,
+    ) == (3, 81)
     passes = [values(Overhead, "passes", 1, 1, 1), values(Pass, "passes", 900, 500)]
-    assert (trace.telling(passes, ["x.y"])["x.y"].window, trace.telling(passes, ["x.y"])["x.y"].value) == (3, 900)
+    assert (
+        trace.telling(passes, ["x.y"])["x.y"].window,
+        trace.telling(passes, ["x.y"])["x.y"].value,
+    ) == (3, 900)
     direct = [values(Overhead, "direct", 1, 1), values(Pass, "direct", 900, 500)]
     assert trace.telling(direct, ["x.y"])["x.y"].window == 3
     assert trace.telling(direct, ["other"]) == {}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A headless Chromium driven over its debugging pipe: enough to load a page, type, look, and list what it asked for."""
+"""A headless Chromium driven over its debugging pipe: enough to load a page, type, look, and list
+what it asked for.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,23 @@ import time
 from pathlib import Path
 from typing import Any
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 _QUIET = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage",
-    "--hide-scrollbars", "--remote-debugging-pipe", "about:blank",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+    "about:blank",
+)
 
 
 def _pipe() -> tuple[int, int]:
@@ -44,7 +57,9 @@ class Browser:
         self._pending = b""
         self._start()
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Network", "Log", "Runtime"):
             self._call(f"{domain}.enable")
         self.resize(width, height)
@@ -77,7 +92,13 @@ class Browser:
         self._profile.cleanup()
 
     def resize(self, width: int, height: int) -> None:
-        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self._call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
 
     def open(self, address: str) -> None:
         """Loads a page and waits until it stands."""
@@ -89,13 +110,21 @@ class Browser:
         self.js(f"location.hash = {json.dumps(fragment)}")
 
     def js(self, expression: str) -> Any:
-        """The value of an expression, promises awaited; AssertionError with the page's own words where it throws."""
-        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in answer, answer["exceptionDetails"]["exception"].get("description")
+        """The value of an expression, promises awaited; AssertionError with the page's own words
+        where it throws.
+        """
+        answer = self._call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]["exception"].get(
+            "description"
+        )
         return answer["result"].get("value")
 
     def soon(self, expression: str, wanted: Any) -> None:
-        """Waits, at most some seconds, until the expression has this value: keys take effect a little later."""
+        """Waits, at most some seconds, until the expression has this value: keys take effect a
+        little later.
+        """
         deadline = time.monotonic() + 10
         while (value := self.js(expression)) != wanted and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -108,17 +137,29 @@ class Browser:
 
     def press(self, key: str, **more: str) -> None:
         """One key, by its name in KeyboardEvent.key."""
-        codes = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        codes = {
+            "Enter": 13,
+            "Escape": 27,
+            "Tab": 9,
+            "ArrowLeft": 37,
+            "ArrowUp": 38,
+            "ArrowRight": 39,
+            "ArrowDown": 40,
+        }
         which = codes.get(key, ord(key[0].upper()))
         text = {"text": "\r"} if key == "Enter" else more
-        self._call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=which, **text)
+        self._call(
+            "Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=which, **text
+        )
         self._call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=which)
 
     def hover(self, selector: str) -> None:
         """Moves the pointer to the middle of an element."""
         box = f"document.querySelector({json.dumps(selector)})"
         self.js(f"{box}.scrollIntoView({{block: 'center'}})")
-        x, y = self.js(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({box}.getBoundingClientRect())")
+        x, y = self.js(
+            f"(r => [r.x + r.width / 2, r.y + r.height / 2])({box}.getBoundingClientRect())"
+        )
         self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def screenshot(self, path: Path, whole: bool = False) -> None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Charts: what they draw stands where the samples are, and they draw nothing where there is nothing."""
+"""Charts: what they draw stands where the samples are, and they draw nothing where there is
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,15 @@ from cyclometer.errors import NotComparable, NothingMeasured, UsageError
 from cyclometer.estimate.rows import estimates
 from cyclometer.report.chart import difference, ecdf, line, plot, registry, samples, sequence
 from cyclometer.report.circle import circles
+from cyclometer.report.export import EXPORTERS
 from cyclometer.report.export import request as requests
 from tests.report import sample_bundles as bundles
 
 
 def of(bundle, key, label=""):
-    return next(c for c in circles(bundle, estimates(bundle), label) if c.estimate.contract.key == key)
+    return next(
+        c for c in circles(bundle, estimates(bundle), label) if c.estimate.contract.key == key
+    )
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +89,11 @@ def test_samples_put_every_test_into_a_cell(pipe):
                 column += int(width) + int(gap or 0)
     low, high = plot.robust_range(pipe.tests.latency[pipe.tests.good])
     place = np.arange(len(pipe.tests)) * samples.COLUMNS // len(pipe.tests)
-    height = ((high - pipe.tests.latency) / (high - low) * samples.ROWS).clip(0, samples.ROWS - 1).astype(int)
+    height = (
+        ((high - pipe.tests.latency) / (high - low) * samples.ROWS)
+        .clip(0, samples.ROWS - 1)
+        .astype(int)
+    )
     expected = np.zeros_like(cells)
     expected[height[pipe.tests.good], place[pipe.tests.good]] = True
     assert np.array_equal(cells, expected)
@@ -125,8 +134,12 @@ def test_difference_finds_a_shift_at_every_quantile(pipe, slower):
 
 
 def test_difference_of_single_runs_leaves_no_room_for_an_interval_that_nobody_knows(pipe, slower):
-    chart = difference.draw([replace(c, tests=c.tests.of(c.tests.run == 1)) for c in (pipe, slower)])
-    labels = [int(label) for label in re.findall(r">([\u2212\d]+)%<", chart.body.replace("\u2212", "-"))]
+    chart = difference.draw(
+        [replace(c, tests=c.tests.of(c.tests.run == 1)) for c in (pipe, slower)]
+    )
+    labels = [
+        int(label) for label in re.findall(r">([\u2212\d]+)%<", chart.body.replace("\u2212", "-"))
+    ]
     assert max(labels) <= 30
     assert min(labels) >= 0
     assert not paths(chart.body, "band")
@@ -155,13 +168,20 @@ def test_line_needs_two_sizes(pipe):
 
 def test_cold_starts_at_the_first_pass(pipe):
     chart = registry.CHARTS["cold"]([pipe])
-    assert chart.sentence == "Cold against hot: before first pass 40000, pass 10 4360 ticks, medians over 3"
-    assert registry.CHARTS["cold"]([replace(pipe, passes=pipe.passes.of(pipe.passes.run < 0))]) is None
+    assert (
+        chart.sentence
+        == "Cold against hot: before first pass 40000, pass 10 4360 ticks, medians over 3"
+    )
+    assert (
+        registry.CHARTS["cold"]([replace(pipe, passes=pipe.passes.of(pipe.passes.run < 0))]) is None
+    )
 
 
 def drawn(*events, start="", stop="", kind="round_trip"):
     contract = Contract("a.b", sequence=events, interval=Interval(kind, start, stop))
-    return sequence.draw([replace(of(bundles.typical(), bundles.PIPE.key), estimate=_estimate(contract))])
+    return sequence.draw(
+        [replace(of(bundles.typical(), bundles.PIPE.key), estimate=_estimate(contract))]
+    )
 
 
 def _estimate(contract):
@@ -204,7 +224,7 @@ def test_every_chart_stands_alone_as_xml(name, beside):
     request = replace(requests.make(evil, ("<script>&\x00",)), chart=name)
     if beside or name == "difference":
         request = replace(request, beside=request)
-    root = ElementTree.fromstring(requests.exporter("svg")(request))
+    root = ElementTree.fromstring(EXPORTERS.load("svg")(request))
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert not [e for e in root.iter() if e.tag.endswith("script")]
 
@@ -212,7 +232,7 @@ def test_every_chart_stands_alone_as_xml(name, beside):
 def test_png_is_a_picture_of_the_chart():
     pytest.importorskip("resvg_py")
     request = replace(requests.make(bundles.typical(), (bundles.PIPE.key,)), chart="ecdf")
-    picture = requests.exporter("png")(request)
+    picture = EXPORTERS.load("png")(request)
     assert picture.startswith(b"\x89PNG")
     size = (int.from_bytes(picture[16:20], "big"), int.from_bytes(picture[20:24], "big"))
     assert size == (2 * plot.WIDTH, 2 * (plot.HEIGHT + 26))
@@ -232,15 +252,17 @@ def test_a_chart_of_two_bundles_from_the_command_line(tmp_path: Path):
 
 def test_two_clocks_are_not_drawn_in_one_chart():
     one = requests.make(bundles.typical(), (bundles.PIPE.key,))
-    rows = [changed(row, clock=changed(row.clock, unit="cycles")) for row in one.bundle.identity.rows]
+    rows = [
+        changed(row, clock=changed(row.clock, unit="cycles")) for row in one.bundle.identity.rows
+    ]
     other = replace(one.bundle, identity=changed(one.bundle.identity, rows=tuple(rows)))
     with pytest.raises(NotComparable, match="in ticks of tsc here and in cycles of tsc"):
-        requests.exporter("svg")(replace(one, beside=requests.make(other, (bundles.PIPE.key,))))
+        EXPORTERS.load("svg")(replace(one, beside=requests.make(other, (bundles.PIPE.key,))))
 
 
 def test_charts_that_cannot_be_drawn_are_refused():
     request = requests.make(bundles.typical(), (bundles.TIMER.key,))
     with pytest.raises(NothingMeasured, match="chart 'line' of timer"):
-        requests.exporter("svg")(replace(request, chart="line"))
+        EXPORTERS.load("svg")(replace(request, chart="line"))
     with pytest.raises(UsageError, match="there are samples, ecdf"):
-        requests.exporter("svg")(replace(request, chart="pie"))
+        EXPORTERS.load("svg")(replace(request, chart="pie"))

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import UsageError
@@ -29,15 +30,31 @@ def shown(capsys: pytest.CaptureFixture[str], bundle: Bundle, key: str) -> dict[
     return found
 
 
-def test_the_figures_of_a_circle_stand_beside_their_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_figures_of_a_circle_stand_beside_their_words(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     facts = shown(capsys, typical(), PIPE.key)
-    assert re.fullmatch(r"40\d\d ± \d+ ticks = 16\d\d ns \(between runs\)", facts["quiet"])
-    assert re.fullmatch(r"\d+ ± \d+ ticks a test, 1.\d % of the 10 turns of the smallest; the line holds",
-                        facts["fixed cost c"])  # fmt: skip
-    assert facts["cold pass"].startswith("40000 ticks")
+    assert re.fullmatch(r"40\d\d ± \d+ ticks = 16\d\d ns \(between runs\)", facts["latency"])
+    assert re.fullmatch(
+        r"\d+ ± \d+ ticks a test, 1.\d % of the 10 turns of the smallest; the line "
+        r"holds",
+        facts["fixed cost c"],
+    )
+    assert facts["first pass"].startswith("40000 ticks")
     assert facts["expected"] == "entries 4 a turn, switches 2 a turn"
     assert facts["contract"] == "valid; not counted here: entries"
-    assert facts["tests"] == "339 count; set aside: 21 interrupt"
+    assert facts["tests"] == "339 count; excluded: 21 interrupt"
+
+
+def test_a_circle_whose_source_is_known_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = typical()
+    assert "source" not in shown(capsys, bundle, PIPE.key)
+    rows = tuple(
+        structs.replace(row, contract=structs.replace(row.contract, source="circles/pipe.c:9"))
+        for row in bundle.identity.rows
+    )
+    known = replace(bundle, identity=structs.replace(bundle.identity, rows=rows))
+    assert shown(capsys, known, PIPE.key)["source"] == "circles/pipe.c:9"
 
 
 def test_kbenchs_figures_are_those_of_the_first_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,13 +71,18 @@ def test_kbenchs_figures_are_those_of_the_first_run(capsys: pytest.CaptureFixtur
         assert line.endswith(f"±0.5 % takes {kbench.required_tests(group, 0.005)} tests")
 
 
-def test_single_turns_have_quantiles_with_intervals_and_modes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_single_turns_have_quantiles_with_intervals_and_modes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     bundle = Maker(tests=200).direct(TIMER, 900).bundle()
     facts = shown(capsys, bundle, TIMER.key)
     (e,) = estimates(bundle)
     assert e.tails is not None
     p50, p90, p99, p999 = e.tails.quantiles
-    assert f"p90 {p90.value:.0f} ({p90.interval.low:.0f} to {p90.interval.high:.0f})" in facts["quantiles"]
+    assert (
+        f"p90 {p90.value:.0f} ({p90.interval.low:.0f} to {p90.interval.high:.0f})"
+        in facts["quantiles"]
+    )
     assert re.search(r"p50 \d+ \(.*p99 \d+ \(", facts["quantiles"])
     assert "p99.9" not in facts["quantiles"]  # 600 passes cannot bound it
     assert np.isinf(p999.interval.high)
@@ -70,7 +92,9 @@ def test_single_turns_have_quantiles_with_intervals_and_modes(capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(("bend", "words"), [(1.0, "dearer"), (-1.0, "cheaper")])
-def test_a_bent_line_says_which_way(capsys: pytest.CaptureFixture[str], bend: float, words: str) -> None:
+def test_a_bent_line_says_which_way(
+    capsys: pytest.CaptureFixture[str], bend: float, words: str
+) -> None:
     bundle = Maker(runs=5).accumulated(PIPE, 4000).bundle()
     s = bundle.samples
     bent = replace(bundle, samples=replace(s, value=s.value + bend * 20 * s.turns**2))
@@ -91,9 +115,10 @@ def test_a_plan_for_what_was_reached_is_no_more_than_what_was_done(
     """The error of the fixed cost, which runs share, is paid for as well as their spread."""
     bundle = Maker(runs=5).accumulated(PIPE, 4000).bundle()
     (e,) = estimates(bundle)
-    assert e.quiet is not None
-    reached = e.quiet.interval.half_width / e.quiet.value
-    monkeypatch.setattr(detail, "_RUN_S", 1.0)  # runs are dear: no plan has more of them than it needs
+    assert e.latency is not None
+    reached = e.latency.interval.half_width / e.latency.value
+    # runs are dear: no plan has more of them than it needs
+    monkeypatch.setattr(detail, "_RUN_S", 1.0)
     for share, affordable in ((1.001, True), (0.7, False)):
         monkeypatch.setattr(detail, "_WANTED", share * reached)
         runs, tests = plan_of(shown(capsys, bundle, PIPE.key))
@@ -119,7 +144,7 @@ def test_json_says_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> Non
         detail.show(bundle, key, as_json=True)
         (row,) = json.loads(capsys.readouterr().out)
         e = next(e for e in estimates(bundle) if e.contract.key == key)
-        assert [one["quiet"] for one in row["run_estimates"]] == [r.quiet.value for r in e.runs]
+        assert [one["latency"] for one in row["run_estimates"]] == [r.latency.value for r in e.runs]
         assert row["contract"]["interval"]["kind"] == e.contract.interval.kind
         assert list(row["quantile_intervals"]) == list(row["quantiles"] or {})
         assert [mode["share"] for mode in row["modes"]] == ([1.0] if key == TIMER.key else [])

@@ -15,11 +15,11 @@ from cyclometer.explain.difference import difference
 from cyclometer.explain.evidence import Evidence
 from cyclometer.explain.explanation import explain
 from cyclometer.explain.parts import Part
+from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.trace import CAUSES
 from cyclometer.report import explanation as terminal
 from cyclometer.report.chart import flame, timeline
 from cyclometer.report.html import explanation as html
-from cyclometer.targets.disassembly import Place, Places
 from tests.explain import machine
 from tests.report.browser import CHROMIUM, Browser
 
@@ -29,11 +29,16 @@ EVIL = "</script><img src=x onerror=alert(1)>\"'&\x1b"
 def evil() -> Evidence:
     """Every text that comes from an image or a record is hostile."""
     one = machine.evidence([3, 3])
-    places = Places(
-        *({pc: replace_place(place) for pc, place in image.items()} for image in (one.places.kernel, one.places.user))
+    places = AddressMap(
+        *(
+            {pc: replace_place(place) for pc, place in image.items()}
+            for image in (one.places.kernel, one.places.user)
+        )
     )
     contract = msgspec.structs.replace(one.facts.contract, key=EVIL, title=EVIL, sequence=(EVIL,))
-    facts = msgspec.structs.replace(one.facts, target=EVIL, contract=contract, configuration={EVIL: EVIL})
+    facts = msgspec.structs.replace(
+        one.facts, target=EVIL, contract=contract, configuration={EVIL: EVIL}
+    )
     return replace(one, facts=facts, places=places)
 
 
@@ -94,11 +99,17 @@ def test_the_timeline_covers_the_turn() -> None:
     chart = timeline.draw(explain(machine.evidence([40, 40])))
     boxes = [
         (float(x), float(w))
-        for x, w in re.findall(r'<rect class="fill" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', chart.body)
+        for x, w in re.findall(
+            r'<rect class="fill" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', chart.body
+        )
     ]
     assert boxes[0][0] == pytest.approx(116)
-    assert sum(width + 0.5 for _, width in boxes) == pytest.approx(flame.WIDTH - 8 - 116, abs=0.2 * len(boxes))
-    assert chart.sentence.startswith("A turn in order: loop in user, space 1 then entry in kernel, space 1")
+    assert sum(width + 0.5 for _, width in boxes) == pytest.approx(
+        flame.WIDTH - 8 - 116, abs=0.2 * len(boxes)
+    )
+    assert chart.sentence.startswith(
+        "A turn in order: loop in user, space 1 then entry in kernel, space 1"
+    )
 
 
 def test_a_frame_of_the_flame_graph_is_as_wide_as_what_it_cost() -> None:
@@ -106,7 +117,8 @@ def test_a_frame_of_the_flame_graph_is_as_wide_as_what_it_cost() -> None:
     chart = flame.draw(e)
     widths = dict(
         re.findall(
-            r"<title>(\w+): .*?</title><rect class=\"fill\" rx=\"2\" x=\"[\d.]+\" y=\"\d+\" width=\"([\d.]+)\"",
+            r"<title>(\w+): .*?</title><rect class=\"fill\" rx=\"2\" x=\"[\d.]+\" y=\"\d+\" "
+            r"width=\"([\d.]+)\"",
             chart.body,
         )
     )
@@ -116,7 +128,9 @@ def test_a_frame_of_the_flame_graph_is_as_wide_as_what_it_cost() -> None:
 
 
 def test_tables_say_what_was_explained() -> None:
-    text = html.document(explain(machine.evidence([3, 3], floor__empty__kernel=2, hardware__crossing__one=12)), None)
+    text = html.document(
+        explain(machine.evidence([3, 3], floor__empty__kernel=2, hardware__crossing__one=12)), None
+    )
     plain = re.sub(r"<[^>]+>", " ", text)
     assert "Against the hardware&#x27;s floor" in plain
     assert re.search(r"protection-level crossing, there and back\s+2\s+10\s+20", plain)
@@ -127,7 +141,10 @@ def test_tables_say_what_was_explained() -> None:
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_shows_in_a_browser_on_any_screen(tmp_path: Path, dark: bool) -> None:
-    shades = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number).reduce((a, b) => a + b) / 765"
+    shades = (
+        "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+        ".reduce((a, b) => a + b) / 765"
+    )
     for place, text in enumerate(documents(machine.evidence([3, 3]), machine.evidence([90, 90]))):
         path = tmp_path / f"{place}.html"
         path.write_text(text)
@@ -136,7 +153,12 @@ def test_it_shows_in_a_browser_on_any_screen(tmp_path: Path, dark: bool) -> None
                 browser.resize(width, 800)
                 browser.open(path.as_uri())
                 assert browser.js("document.documentElement.scrollWidth") <= width
-            assert browser.js("document.querySelector('.explained figure svg').getBoundingClientRect().width") > 600
+            assert (
+                browser.js(
+                    "document.querySelector('.explained figure svg').getBoundingClientRect().width"
+                )
+                > 600
+            )
             assert (browser.js(shades) < 0.5) == dark
             assert browser.complaints == []
             assert set(browser.requests) == {path.as_uri()}

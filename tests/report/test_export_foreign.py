@@ -17,17 +17,18 @@ from msgspec.structs import replace as changed
 
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.estimate.rows import estimates
+from cyclometer.report.export import EXPORTERS
 from cyclometer.report.export import request as requests
 from tests.compare import bundles as printed
 from tests.report import sample_bundles as bundles
 
-BENCHSTAT = shutil.which("benchstat", path=f"{Path(sys.executable).parent}:{Path.home()}/go/bin") or shutil.which(
-    "benchstat"
-)
+BENCHSTAT = shutil.which(
+    "benchstat", path=f"{Path(sys.executable).parent}:{Path.home()}/go/bin"
+) or shutil.which("benchstat")
 
 
 def export(bundle, name, keys=()):
-    return requests.exporter(name)(requests.make(bundle, keys))
+    return EXPORTERS.load(name)(requests.make(bundle, keys))
 
 
 def written(folder: Path, name: str, **made) -> Path:
@@ -38,7 +39,7 @@ def written(folder: Path, name: str, **made) -> Path:
 
 def run_values(bundle):
     """Quiet latency a run of every valid circle."""
-    return {e.contract.key: [r.quiet.value for r in e.runs] for e in estimates(bundle) if e.valid}
+    return {e.contract.key: [r.latency.value for r in e.runs] for e in estimates(bundle) if e.valid}
 
 
 def rates(bundle):
@@ -69,13 +70,18 @@ def test_benchstat_text_says_that_an_exact_clock_is_exact():
 
 def test_benchstat_text_holds_back_what_changes_between_builds():
     before = bundles.typical()
-    after = replace(before, identity=changed(before.identity, environment={"cpu_model": "Test CPU", "kernel": "7"}))
+    after = replace(
+        before,
+        identity=changed(before.identity, environment={"cpu_model": "Test CPU", "kernel": "7"}),
+    )
     assert export(before, "benchstat") == export(after, "benchstat")
 
 
 @pytest.mark.skipif(BENCHSTAT is None, reason="benchstat is not installed")
 def test_benchstat_finds_the_change(tmp_path: Path):
-    files = [written(tmp_path, "benchstat", scale=scale, clock=bundles.ICOUNT) for scale in (1.0, 1.25)]
+    files = [
+        written(tmp_path, "benchstat", scale=scale, clock=bundles.ICOUNT) for scale in (1.0, 1.25)
+    ]
     out = subprocess.run([BENCHSTAT, *files], check=True, capture_output=True, text=True)
     line = next(line for line in out.stdout.splitlines() if "pipe.round_trip" in line)
     assert "+25.0" in line
@@ -86,7 +92,9 @@ def test_pyperf_reads_the_suite_back(tmp_path: Path):
     suite = pyperf.BenchmarkSuite.load(str(written(tmp_path, "pyperf")))
     bundle = bundles.typical()
     expected = {key: [v / 2.5e9 for v in values] for key, values in run_values(bundle).items()}
-    assert {b.get_name(): list(b.get_values()) for b in suite} == {k: pytest.approx(v) for k, v in expected.items()}
+    assert {b.get_name(): list(b.get_values()) for b in suite} == {
+        k: pytest.approx(v) for k, v in expected.items()
+    }
     assert {b.get_unit() for b in suite} == {"second"}
 
 
@@ -96,10 +104,16 @@ def test_pyperf_suite_of_instructions_has_no_seconds(tmp_path: Path):
 
 
 def test_a_value_that_pyperf_would_refuse_is_refused_here():
-    zero = printed.bundle(printed.Spec("cache.misses", [0.0, 0.0]), printed.Spec("pipe", [5.0, 6.0]))
-    with pytest.raises(UsageError, match=r"positive values only, not cache\.misses; choose with --circle"):
+    zero = printed.bundle(
+        printed.Spec("cache.misses", [0.0, 0.0]), printed.Spec("pipe", [5.0, 6.0])
+    )
+    with pytest.raises(
+        UsageError, match=r"positive values only, not cache\.misses; choose with --circle"
+    ):
         export(zero, "pyperf")
-    assert [b["metadata"]["name"] for b in json.loads(export(zero, "pyperf", ("pipe",)))["benchmarks"]] == ["pipe"]
+    assert [
+        b["metadata"]["name"] for b in json.loads(export(zero, "pyperf", ("pipe",)))["benchmarks"]
+    ] == ["pipe"]
 
 
 def test_pyperf_compares_two_suites(tmp_path: Path):
@@ -129,7 +143,7 @@ def test_google_benchmark_refuses_a_clock_that_is_no_time():
 def test_bencher_names_the_measure_for_what_it_is():
     timed = json.loads(export(bundles.typical(), "bencher"))[bundles.PIPE.key]["latency"]
     pipe = estimates(bundles.typical())[0]
-    assert timed["value"] == pytest.approx(pipe.quiet.value / 2.5)
+    assert timed["value"] == pytest.approx(pipe.latency.value / 2.5)
     assert timed["lower_value"] < timed["value"] < timed["upper_value"]
     counted = json.loads(export(bundles.typical(clock=bundles.ICOUNT), "bencher"))[bundles.PIPE.key]
     assert list(counted) == ["instructions"]
@@ -138,7 +152,7 @@ def test_bencher_names_the_measure_for_what_it_is():
 def test_github_action_entries_carry_value_unit_and_range():
     bundle = bundles.typical()
     entries = json.loads(export(bundle, "github-action"))
-    expected = [(e.contract.key, e.quiet.value) for e in estimates(bundle) if e.valid]
+    expected = [(e.contract.key, e.latency.value) for e in estimates(bundle) if e.valid]
     assert [(e["name"], e["value"]) for e in entries] == expected
     assert {e["unit"] for e in entries} == {"ticks"}
     assert all(e["range"].startswith("± ") for e in entries)
@@ -154,7 +168,9 @@ def test_github_action_refuses_two_directions_in_one_file():
 def test_junit_counts_invalid_and_failed_circles():
     suite = ElementTree.fromstring(export(bundles.typical(), "junit"))[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "2", "0")
-    faults = {case.get("name"): case[0].get("message") for case in suite if case[0].tag == "failure"}
+    faults = {
+        case.get("name"): case[0].get("message") for case in suite if case[0].tag == "failure"
+    }
     assert faults["futex.round_trip"] == "no answer within 10 s"
     assert "expected 20 in 10 turns" in faults[bundles.SIGNAL.key]
 
@@ -166,7 +182,9 @@ def test_junit_holds_any_text():
     assert case.get("name") == "<&\"'\ufffd\ufffd[31m\ufffd]]>"
 
 
-@pytest.mark.parametrize("name", ["benchstat", "pyperf", "google-benchmark", "bencher", "github-action"])
+@pytest.mark.parametrize(
+    "name", ["benchstat", "pyperf", "google-benchmark", "bencher", "github-action"]
+)
 def test_formats_of_results_alone_refuse_a_bundle_without_any(name):
     with pytest.raises(NothingMeasured, match="no circle of the bundle has a valid latency"):
         export(bundles.typical(), name, (bundles.SIGNAL.key,))

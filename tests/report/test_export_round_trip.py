@@ -31,7 +31,11 @@ def test_kbench_table(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["pyperf", "google-benchmark"])
 def test_values_of_runs(name, tmp_path: Path):
-    expected = {e.contract.key: [r.quiet.value / 2.5 for r in e.runs] for e in estimates(bundles.typical()) if e.valid}
+    expected = {
+        e.contract.key: [r.latency.value / 2.5 for r in e.runs]
+        for e in estimates(bundles.typical())
+        if e.valid
+    }
     again = back(tmp_path, name)
     found = {}
     for index, row in enumerate(again.identity.rows):

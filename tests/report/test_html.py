@@ -62,10 +62,17 @@ def report(*made, labels=("before", "after", "third")):
 def evil_bundle():
     """Every text that a foreign file can set is an attack."""
     contract = Contract(
-        key=EVIL, title=EVIL, sequence=(f"{EVIL}: {EVIL}", EVIL), interval=Interval("round_trip", EVIL, EVIL),
-        expect={EVIL: 1}, params={EVIL: EVIL}, correction=EVIL,
-    )  # fmt: skip
-    maker = bundles.Maker(configuration={EVIL: EVIL}, clock=changed(bundles.TSC, name=EVIL)).accumulated(contract, 4000)
+        key=EVIL,
+        title=EVIL,
+        sequence=(f"{EVIL}: {EVIL}", EVIL),
+        interval=Interval("round_trip", EVIL, EVIL),
+        expect={EVIL: 1},
+        params={EVIL: EVIL},
+        correction=EVIL,
+    )
+    maker = bundles.Maker(
+        configuration={EVIL: EVIL}, clock=changed(bundles.TSC, name=EVIL)
+    ).accumulated(contract, 4000)
     maker.problems.append(Problem(EVIL, EVIL, EVIL))
     made = maker.bundle(EVIL, {EVIL: EVIL, "nested": {EVIL: [EVIL]}})
     return replace(made, identity=changed(made.identity, target=EVIL, tool=EVIL), digest=EVIL)
@@ -87,17 +94,29 @@ def test_one_bundle_is_shown_by_latency_with_what_is_invalid_last():
 
 def test_two_bundles_are_shown_by_what_changed():
     maker = bundles.Maker(tests=60, runs=5)
-    maker.accumulated(bundles.PIPE, 4000).accumulated(Contract("b.small"), 500).accumulated(Contract("c.same"), 900)
+    maker.accumulated(bundles.PIPE, 4000).accumulated(Contract("b.small"), 500).accumulated(
+        Contract("c.same"), 900
+    )
     other = bundles.Maker(tests=60, runs=5)
-    other.accumulated(bundles.PIPE, 4400).accumulated(Contract("b.small"), 300).accumulated(Contract("c.same"), 900)
+    other.accumulated(bundles.PIPE, 4400).accumulated(Contract("b.small"), 300).accumulated(
+        Contract("c.same"), 900
+    )
     html = report(maker.bundle(), other.accumulated(Contract("d.new"), 100).bundle())
     assert overview(html) == [bundles.PIPE.key, "b.small", "d.new", "c.same"]
     assert "1 regressed" in re.sub(r"<[^>]+>", "", html)
-    assert re.findall(r'<tr data-verdict="(\w+)"', html) == ["regressed", "improved", "added", "equivalent"]
+    assert re.findall(r'<tr data-verdict="(\w+)"', html) == [
+        "regressed",
+        "improved",
+        "added",
+        "equivalent",
+    ]
 
 
 def test_every_circle_of_either_side_has_a_line_and_a_page():
-    before, after = bundles.typical(), bundles.renamed(bundles.typical(), ["new.key", "new.key", "b.b", "c.c"])
+    before, after = (
+        bundles.typical(),
+        bundles.renamed(bundles.typical(), ["new.key", "new.key", "b.b", "c.c"]),
+    )
     html = report(before, after)
     expected = {bundles.PIPE.key, bundles.TIMER.key, bundles.SIGNAL.key, "new.key", "b.b", "c.c"}
     assert set(overview(html)) == expected
@@ -131,7 +150,9 @@ def test_a_circle_that_several_bundles_add_has_one_line_with_what_it_takes_in_ea
 def test_a_page_says_what_was_set_aside_and_why():
     html = report(bundles.typical())
     words = re.sub(r"<[^>]+>", " ", html)
-    assert re.search(r"Set aside \(21 tests\).*21\s+interrupt\s+an interrupt came in while the test ran", words)
+    assert re.search(
+        r"Set aside \(21 tests\).*21\s+interrupt\s+an interrupt came in while the test ran", words
+    )
     assert "switches: expected 20 in 10 turns, seen 21" in words
 
 
@@ -161,7 +182,9 @@ def test_lint_findings_stand_on_their_page_and_at_their_circle():
 def test_a_lint_finding_at_a_circle_names_its_side_and_its_configuration():
     maker = bundles.Maker(runs=1).accumulated(bundles.PIPE, 4000)
     maker.configuration = {"mcs": "on"}
-    made = subject([maker.accumulated(bundles.PIPE, 4000).bundle(), bundles.typical()], ["one", "two"])
+    made = subject(
+        [maker.accumulated(bundles.PIPE, 4000).bundle(), bundles.typical()], ["one", "two"]
+    )
     suspect = Finding("few", "note", "of one configuration alone", (1,))
     made = replace(made, remarks=((suspect,), ()))
     ours = [entry for entry in made.entries if entry.circles[0] is not None]
@@ -173,7 +196,11 @@ def test_a_lint_finding_at_a_circle_names_its_side_and_its_configuration():
 def test_injected_markup_stays_text():
     plain, attacked = Page(report(bundles.typical())), Page(report(evil_bundle(), evil_bundle()))
     assert len(attacked.named("script")) == 1
-    assert {name for name, _ in attacked.elements} <= {name for name, _ in plain.elements} | {"li", "ul", "small"}
+    assert {name for name, _ in attacked.elements} <= {name for name, _ in plain.elements} | {
+        "li",
+        "ul",
+        "small",
+    }
     names = {name for _, attributes in attacked.elements for name in attributes}
     assert not [name for name in names if name.startswith("on") or name == "style"]
     assert attacked.words.count(EVIL) > 10
@@ -181,7 +208,11 @@ def test_injected_markup_stays_text():
 
 def test_the_policy_names_the_digests_of_the_style_and_the_script():
     html = report(bundles.typical())
-    policy = next(m["content"] for m in Page(html).named("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        m["content"]
+        for m in Page(html).named("meta")
+        if m.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy.startswith("default-src 'none'; ")
     for kind in ("style", "script"):
         inside = re.search(rf"<{kind}>(.*?)</{kind}>", html, re.S)[1]
@@ -194,7 +225,9 @@ def test_nothing_is_loaded_from_anywhere():
     names = ("src", "href", "srcset", "action", "xlink:href")
     loaded = [value for _, a in page.elements for name, value in a.items() if name in names]
     assert all(address.startswith("#") or address == "data:," for address in loaded)
-    assert "@import" not in (style := "".join(re.findall(r"<style>(.*?)</style>", report(bundles.typical()), re.S)))
+    assert "@import" not in (
+        style := "".join(re.findall(r"<style>(.*?)</style>", report(bundles.typical()), re.S))
+    )
     assert "url(" not in style
 
 
@@ -212,8 +245,12 @@ def crowded(scale: float):
         contract = changed(bundles.PIPE, key=f"family_{number % 12}.operation_{number}.cross.equal")
         maker.accumulated(contract, 100 * 1.05**number)
     made = maker.bundle()
-    tail = np.random.default_rng(5).exponential(0.25, len(made.samples)) * (np.arange(len(made.samples)) % 6 == 0)
-    return replace(made, samples=replace(made.samples, value=np.round(made.samples.value * (1 + tail))))
+    tail = np.random.default_rng(5).exponential(0.25, len(made.samples)) * (
+        np.arange(len(made.samples)) % 6 == 0
+    )
+    return replace(
+        made, samples=replace(made.samples, value=np.round(made.samples.value * (1 + tail)))
+    )
 
 
 @pytest.mark.slow
@@ -224,9 +261,13 @@ def test_a_large_suite_stays_a_small_file():
 
 
 def test_command_writes_the_file_and_says_so(tmp_path: Path):
-    paths = [store.write(bundles.typical(s), tmp_path / n, {}).path for s, n in ((1, "a"), (1.2, "b"))]
+    paths = [
+        store.write(bundles.typical(s), tmp_path / n, {}).path for s, n in ((1, "a"), (1.2, "b"))
+    ]
     out = tmp_path / "out.html"
-    result = CliRunner().invoke(cli, ["report", *paths, "-o", str(out), "--title", "T & U", "--json"])
+    result = CliRunner().invoke(
+        cli, ["report", *paths, "-o", str(out), "--title", "T & U", "--json"]
+    )
     assert result.exit_code == 0, result.output
     told = json.loads(result.output)
     assert told["bytes"] == out.stat().st_size
@@ -243,16 +284,29 @@ def test_command_refuses_more_sides_than_colours(tmp_path: Path):
 
 def test_a_figure_whose_spread_is_not_known_has_no_interval_drawn_or_told():
     told = {"mean only": {}, "with its spread": {"sd": 3.0, "n": 50}}
-    html = report(printed.bundle(*(printed.Spec(key, [100.0], summary=summary) for key, summary in told.items())))
+    html = report(
+        printed.bundle(
+            *(printed.Spec(key, [100.0], summary=summary) for key, summary in told.items())
+        )
+    )
     lines = dict(re.findall(r"<tr[^>]*><th[^>]*data-v=\"([^\"]+)\"(.*?)</tr>", html))
     assert ["whisker" in lines[key] for key in told] == [False, True]
     assert html.count("none: a figure whose spread is not known") == 1
 
 
 def test_command_takes_other_tools_files(tmp_path: Path):
-    lines = ["Initial Test size: 30", "Delta: 1", "Number of Tests / Sample size of Accumulated latency: 3",
-             "Number of Groups: 2", "Accumulated latencies (clock cycles):", "138832 141131", "137993 140751",
-             "137349 141389", "", "Done!"]  # fmt: skip
+    lines = [
+        "Initial Test size: 30",
+        "Delta: 1",
+        "Number of Tests / Sample size of Accumulated latency: 3",
+        "Number of Groups: 2",
+        "Accumulated latencies (clock cycles):",
+        "138832 141131",
+        "137993 140751",
+        "137349 141389",
+        "",
+        "Done!",
+    ]
     table = tmp_path / "kbench.txt"
     table.write_text("\n".join(lines) + "\n")
     out = tmp_path / "out.html"

@@ -16,21 +16,33 @@ def test_differences_are_all_that_is_stated_otherwise() -> None:
 
 
 def test_a_kernels_options_are_summed_up_the_telling_ones_first() -> None:
-    before = {f"config.CONFIG_DRIVER_{i}": "m" for i in range(20)} | {"config.CONFIG_PREEMPT_RT": "n"}
+    before = {f"config.CONFIG_DRIVER_{i}": "m" for i in range(20)} | {
+        "config.CONFIG_PREEMPT_RT": "n"
+    }
     after = {"config.CONFIG_PREEMPT_RT": "y"}
     (line,) = identity.sentences(identity.differences(before, after), ["ticks"])
     assert line.startswith(
-        "21 of the kernel configuration's options differ: CONFIG_PREEMPT_RT n to y, CONFIG_DRIVER_0 m to -"
+        "21 of the kernel configuration's options differ: CONFIG_PREEMPT_RT n to y, "
+        "CONFIG_DRIVER_0 m to -"
     )
     assert line.endswith("and 13 more (--json lists them)")
 
 
 def test_what_can_have_changed_a_count_is_told_and_that_layout_cannot() -> None:
-    before = {"build.banner": BANNER.format("6.1", GCC12), "build.command_line": "quiet", "config.CONFIG_HZ": "250"}
-    after = {"build.banner": BANNER.format("6.12", GCC14), "build.command_line": "", "config.CONFIG_HZ": "1000"}
+    before = {
+        "build.banner": BANNER.format("6.1", GCC12),
+        "build.command_line": "quiet",
+        "config.CONFIG_HZ": "250",
+    }
+    after = {
+        "build.banner": BANNER.format("6.12", GCC14),
+        "build.command_line": "",
+        "config.CONFIG_HZ": "1000",
+    }
     last = identity.sentences(identity.differences(before, after), ["instructions"])[-1]
     assert last == (
-        "where code lies changes no instruction count; what can: the source (6.1 to 6.12), the configuration "
+        "where code lies changes no instruction count; what can: the source (6.1 to 6.12), the "
+        "configuration "
         f"(1 option), the compiler ({GCC12} to {GCC14}), the command line"
     )
 
@@ -44,9 +56,12 @@ def test_a_compiler_that_is_the_same_is_said_too() -> None:
 def test_other_clocks_and_other_systems_get_no_such_sentence() -> None:
     sides = [{"build.banner": BANNER.format(version, GCC12)} for version in ("6.1", "6.12")]
     assert not any(
-        "layout" in s or "where code" in s for s in identity.sentences(identity.differences(*sides), ["ticks"])
+        "layout" in s or "where code" in s
+        for s in identity.sentences(identity.differences(*sides), ["ticks"])
     )
-    assert identity.sentences([("governor", "a", "b")], ["instructions"]) == ["governor was a, is b"]
+    assert identity.sentences([("governor", "a", "b")], ["instructions"]) == [
+        "governor was a, is b"
+    ]
 
 
 def test_many_differences_are_cut_and_counted() -> None:

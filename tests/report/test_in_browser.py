@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report in a real browser: it renders, filters by keyboard, fits a phone, turns dark, and asks for nothing."""
+"""The report in a real browser: it renders, filters by keyboard, fits a phone, turns dark, and asks
+for nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,18 @@ from tests.report import sample_bundles as bundles
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.test_html import evil_bundle, report
 
-pytestmark = [pytest.mark.e2e, pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+]
 
-SHOWN = "[...document.querySelectorAll('.overview tbody tr:not([hidden]) a')].map(a => a.textContent)"
-VISIBLE = "[...document.querySelectorAll('main > section')].filter(s => s.checkVisibility()).map(s => s.id)"
+SHOWN = (
+    "[...document.querySelectorAll('.overview tbody tr:not([hidden]) a')].map(a => a.textContent)"
+)
+VISIBLE = (
+    "[...document.querySelectorAll('main > section')].filter(s => "
+    "s.checkVisibility()).map(s => s.id)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +36,9 @@ def browser():
 
 @pytest.fixture
 def page(browser, tmp_path: Path):
-    """Two bundles side by side, freshly loaded; whatever the page complains about fails the test."""
+    """Two bundles side by side, freshly loaded; whatever the page complains about fails the
+    test.
+    """
     path = tmp_path / "report.html"
     path.write_text(report(bundles.typical(), bundles.typical(1.25)))
     browser.resize(1280, 900)
@@ -90,7 +102,12 @@ def test_the_pointer_reads_values_off_a_chart(page):
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_it_fits_a_small_screen(page, width):
     page.resize(width, 800)
-    for link in ("overview", "environment", "words", page.js("document.querySelector('.overview a').hash.slice(1)")):
+    for link in (
+        "overview",
+        "environment",
+        "words",
+        page.js("document.querySelector('.overview a').hash.slice(1)"),
+    ):
         page.go(link)
         page.soon("location.hash.slice(1)", link)
         page.soon(VISIBLE, [link])
@@ -105,7 +122,8 @@ def test_it_turns_dark(tmp_path: Path):
         with Browser(dark=dark) as one:
             one.open(path.as_uri())
             shades[dark] = one.js(
-                "['backgroundColor', 'color'].map(p => getComputedStyle(document.body)[p].match(/\\d+/g).map(Number))"
+                "['backgroundColor', 'color'].map(p => "
+                "getComputedStyle(document.body)[p].match(/\\d+/g).map(Number))"
                 ".map(([r, g, b]) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255)"
             )
     (paper, ink), (dark_paper, dark_ink) = shades[False], shades[True]

@@ -9,8 +9,12 @@ from cyclometer.report.markdown import code, line, plain, words
 
 
 def test_words_are_inert():
-    text = words("<script> [x](http://a.b) @team #12 **bold** www.evil.org a_b `c` &amp; \x1b[2J \u202e")
-    assert not re.search(r"(?<!\\)[\[*_`|]|[<>]|&(?!amp;|lt;|gt;|#124;)|@\w|#\d|http:|www\.|\x1b|\u202e", text)
+    text = words(
+        "<script> [x](http://a.b) @team #12 **bold** www.evil.org a_b `c` &amp; \x1b[2J \u202e"
+    )
+    assert not re.search(
+        r"(?<!\\)[\[*_`|]|[<>]|&(?!amp;|lt;|gt;|#124;)|@\w|#\d|http:|www\.|\x1b|\u202e", text
+    )
 
 
 def test_plain_words_stay_as_they_are():

@@ -23,7 +23,18 @@ def test_any_text_comes_back_as_text(words):
 
 
 def test_attributes_and_children():
-    link = tag("a", "x", Markup("<b/>"), None, href="#a&b", cls="k", aria_label='"', hidden=True, open=False, rel=None)
+    link = tag(
+        "a",
+        "x",
+        Markup("<b/>"),
+        None,
+        href="#a&b",
+        cls="k",
+        aria_label='"',
+        hidden=True,
+        open=False,
+        rel=None,
+    )
     assert link == '<a href="#a&amp;b" class="k" aria-label="&quot;" hidden>x<b/></a>'
     assert tag("label", "f", for_="x") == '<label for="x">f</label>'
     assert tag("path", d="M1 2") == '<path d="M1 2"/>'

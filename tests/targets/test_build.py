@@ -37,7 +37,9 @@ def test_the_same_content_is_compiled_once(tmp_path: Path, monkeypatch: pytest.M
     assert build.harness(["-DOTHER"]) != first
 
 
-def test_where_the_sources_lie_is_no_part_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_sources_lie_is_no_part_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built = []
     for place in ("here", "there"):
         for folder in ("core", "linux"):

@@ -10,7 +10,7 @@ import pytest
 
 from cyclometer.errors import MeasurementFailed, UsageError
 from cyclometer.targets import console
-from cyclometer.targets.image import emulator, from_console
+from cyclometer.targets.qemu.image import emulator, from_console
 from tests.streams import end, hello, line
 
 
@@ -20,7 +20,9 @@ def python(program: str) -> list[str]:
 
 def test_the_end_record_ends_it_although_the_machine_idles_on() -> None:
     text = (line(hello()) + line(end(1, 0))).decode()
-    ended = console.read_console(python(f"import time; print({text!r}, flush=True); time.sleep(60)"), 30)
+    ended = console.read_console(
+        python(f"import time; print({text!r}, flush=True); time.sleep(60)"), 30
+    )
     assert ended.done
     assert ended.console.count(b"@cyc ") == 2
 
@@ -28,7 +30,8 @@ def test_the_end_record_ends_it_although_the_machine_idles_on() -> None:
 def test_a_machine_with_a_file_to_finish_is_waited_for(tmp_path: Path) -> None:
     text = (line(hello()) + line(end(1, 0))).decode()
     finish = (
-        f"import time; print({text!r}, flush=True); time.sleep(0.3); open({str(tmp_path / 'x')!r}, 'w').write('whole')"
+        f"import time; print({text!r}, flush=True); time.sleep(0.3); "
+        f"open({str(tmp_path / 'x')!r}, 'w').write('whole')"
     )
     ended = console.read_console(python(finish), 30, to_exit=True)
     assert ended.done
@@ -43,7 +46,10 @@ def test_a_silent_machine_is_stopped_at_the_bound() -> None:
 
 def test_a_machine_deaf_to_asking_is_killed() -> None:
     deaf = "trap '' TERM; echo up; exec sleep 60"
-    assert console.read_console(["sh", "-c", deaf], 2).why == "had not finished after 2 s (--watchdog allows more)"
+    assert (
+        console.read_console(["sh", "-c", deaf], 2).why
+        == "had not finished after 2 s (--watchdog allows more)"
+    )
 
 
 def test_a_crash_keeps_what_was_printed() -> None:

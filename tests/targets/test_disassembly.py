@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from cyclometer.errors import NotComparable
+from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.instructions import X86_64, InstructionSet
-from cyclometer.targets.disassembly import Place, Places, _places, disassemble, program
+from cyclometer.targets.disassembly import _places, disassemble, program
 
 RISCV = """
 kernel.elf:     file format elf64-littleriscv
@@ -37,7 +38,9 @@ ffffffff81000007:\tc3                   \tret
 def test_places_on_risc_v() -> None:
     found = _places(RISCV.splitlines(), "/src/")
     assert found[0x80200000] == Place("sys_poke", "ret", "kernel/poke.c", 12, True, 0x8082)
-    assert found[0x80200002] == Place("sys_poke", "rdtime a0", "kernel/timeout.h", 20, False, 0xC0102573)
+    assert found[0x80200002] == Place(
+        "sys_poke", "rdtime a0", "kernel/timeout.h", 20, False, 0xC0102573
+    )
     assert found[0x80200006] == Place("poke", "add sp,sp,-16 # 10 <x>", "", 0, True, 0xFF010113)
 
 
@@ -48,7 +51,7 @@ def test_places_on_x86() -> None:
 
 
 def test_programs_and_kernel_may_share_addresses() -> None:
-    places = Places({16: Place("kernel", insn=1)}, {16: Place("user", insn=1)})
+    places = AddressMap({16: Place("kernel", insn=1)}, {16: Place("user", insn=1)})
     assert (places.at(16, True).function, places.at(16, False).function) == ("user", "kernel")
     assert places.at(0x12345, True).function == "[no symbol, 0x12000]"
     assert places.addresses(1) == [16]
@@ -59,7 +62,10 @@ def test_a_missing_disassembler_is_one_sentence() -> None:
         program(InstructionSet("pdp11", ("pdp11-objdump",), 0, 0, {}, (), ()))
 
 
-@pytest.mark.skipif(not shutil.which("objdump") or not shutil.which("cc"), reason="binutils or a compiler is missing")
+@pytest.mark.skipif(
+    not shutil.which("objdump") or not shutil.which("cc"),
+    reason="binutils or a compiler is missing",
+)
 def test_a_real_image(tmp_path: Path) -> None:
     (tmp_path / "x.c").write_text("int twice(int a)\n{\n    return 2 * a;\n}\n")
     subprocess.run(["cc", "-g", "-O1", "-c", "x.c", "-o", "x.o"], cwd=tmp_path, check=True)

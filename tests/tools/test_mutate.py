@@ -33,18 +33,36 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_operator_comparison_and_constant_is_changed_and_guards_are_not(source: Path) -> None:
     changes = [mutant.change for mutant in mutate.mutants_of(source)]
-    assert sorted(changes) == sorted([
-        "0.5 -> 0.625", "and -> or", "< -> <= (1)", "<= -> < (2)", "1 -> 2", "drop not", "== -> !=", "3 -> 4",
-        "swap branches", "drop -", "True -> False", "max -> min", "** -> *", "2 -> 3", "floor -> ceil", "* -> /",
-        "+ -> -",
-    ])  # fmt: skip
+    assert sorted(changes) == sorted(
+        [
+            "0.5 -> 0.625",
+            "and -> or",
+            "< -> <= (1)",
+            "<= -> < (2)",
+            "1 -> 2",
+            "drop not",
+            "== -> !=",
+            "3 -> 4",
+            "swap branches",
+            "drop -",
+            "True -> False",
+            "max -> min",
+            "** -> *",
+            "2 -> 3",
+            "floor -> ceil",
+            "* -> /",
+            "+ -> -",
+        ]
+    )
 
 
 def test_a_mutant_is_its_change_and_nothing_else(source: Path) -> None:
     original = ast.unparse(ast.parse(SOURCE)).splitlines()
     for mutant in mutate.mutants_of(source):
         changed = ast.unparse(mutant.tree()).splitlines()
-        different = [number for number, (a, b) in enumerate(zip(original, changed, strict=True)) if a != b]
+        different = [
+            number for number, (a, b) in enumerate(zip(original, changed, strict=True)) if a != b
+        ]
         assert len(different) == 1, mutant
 
 
@@ -72,9 +90,12 @@ def test_repeated_changes_of_a_line_have_numbers(source: Path) -> None:
 
 def explain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *changes: str) -> None:
     file = tmp_path / "mutants.toml"
-    file.write_text("".join(
-        f"[[survivor]]\nfile = 'box.py'\nline = 'x = 1'\nchange = '{change}'\nwhy = 'made up'\n" for change in changes
-    ))  # fmt: skip
+    file.write_text(
+        "".join(
+            f"[[survivor]]\nfile = 'box.py'\nline = 'x = 1'\nchange = '{change}'\nwhy = 'made up'\n"
+            for change in changes
+        )
+    )
     monkeypatch.setattr(mutate, "EXPLAINED", file)
 
 
@@ -94,11 +115,19 @@ def test_report_fails_for_the_unexplained_and_the_stale(
 
 
 def test_tests_of_a_shared_module_include_those_of_its_users() -> None:
-    names = [test.name for test in mutate.tests_of(mutate.SOURCE / "cyclometer/estimate/midmean.py")]
+    names = [
+        test.name for test in mutate.tests_of(mutate.SOURCE / "cyclometer/estimate/midmean.py")
+    ]
     assert names == ["test_midmean.py", "test_regimes.py"]
-    assert "test_statistics.py" in [t.name for t in mutate.tests_of(mutate.SOURCE / "cyclometer/estimate/interval.py")]
+    assert "test_statistics.py" in [
+        t.name for t in mutate.tests_of(mutate.SOURCE / "cyclometer/estimate/interval.py")
+    ]
 
 
 def test_every_estimator_has_its_own_tests() -> None:
-    without = [file.name for file in mutate.estimators() if file.name != "__init__.py" and not mutate.tests_of(file)]
+    without = [
+        file.name
+        for file in mutate.estimators()
+        if file.name != "__init__.py" and not mutate.tests_of(file)
+    ]
     assert without == []

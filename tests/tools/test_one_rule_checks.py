@@ -30,7 +30,11 @@ VERSIONS = {
 
 
 def long_function(lines: int) -> str:
-    return "def long():\n" + '    """Not counted.\n\n    At all.\n    """\n' + "    pass\n" * (lines - 1)
+    return (
+        "def long():\n"
+        + '    """Not counted.\n\n    At all.\n    """\n'
+        + "    pass\n" * (lines - 1)
+    )
 
 
 def planted(root: Path, files: Files) -> Path:
@@ -45,54 +49,119 @@ BREACHES: list[tuple[Check, Files, str]] = [
     (check_spdx.check, {"core/a.c": "int a;\n"}, "core/a.c:1: has no `SPDX"),
     (check_spdx.check, {"kernel/Makefile": "\n\n\n# " + SPDX}, "kernel/Makefile:1:"),
     (check_version.check, VERSIONS | {"CHANGELOG.md": "## 1.3.0\n"}, "CHANGELOG.md says 1.3.0"),
-    (check_version.check, VERSIONS | {"CHANGELOG.md": "none\n"}, "CHANGELOG.md:1: names no version"),
+    (
+        check_version.check,
+        VERSIONS | {"CHANGELOG.md": "none\n"},
+        "CHANGELOG.md:1: names no version",
+    ),
     (
         check_dependencies.check,
         {"core/a.c": '\n#include "../linux/host.h"\n', "linux/host.h": ""},
         "core/a.c:2: core may not include ../linux/host.h",
     ),
-    (check_dependencies.check, {"core/a.c": '#include "trap.h"\n', "kernel/trap.h": ""}, "which is in kernel"),
-    (check_dependencies.check, {"linux/a.c": '#include "kernel/trap.h"\n', "kernel/trap.h": ""}, "linux may not"),
-    (check_dependencies.check, {"kernel/u/a.c": '#include "../../linux/b.h"\n', "linux/b.h": ""}, "kernel may not"),
+    (
+        check_dependencies.check,
+        {"core/a.c": '#include "trap.h"\n', "kernel/trap.h": ""},
+        "which is in kernel",
+    ),
+    (
+        check_dependencies.check,
+        {"linux/a.c": '#include "kernel/trap.h"\n', "kernel/trap.h": ""},
+        "linux may not",
+    ),
+    (
+        check_dependencies.check,
+        {"kernel/u/a.c": '#include "../../linux/b.h"\n', "linux/b.h": ""},
+        "kernel may not",
+    ),
     (
         check_dependencies.check,
         {"src/cyclometer/record/decode.py": "\nfrom cyclometer.bundle import model\n"},
         "src/cyclometer/record/decode.py:2: record may not import bundle",
     ),
-    (check_dependencies.check, {"src/cyclometer/lint/a.py": "from ..report import table\n"}, "may not import report"),
-    (check_dependencies.check, {"src/cyclometer/units.py": "from . import record\n"}, "units may not import record"),
-    (check_dependencies.check, {"src/cyclometer/estimate/a.py": "import cyclometer.cli.run\n"}, "may not import cli"),
+    (
+        check_dependencies.check,
+        {"src/cyclometer/lint/a.py": "from ..report import table\n"},
+        "may not import report",
+    ),
+    (
+        check_dependencies.check,
+        {"src/cyclometer/units.py": "from . import record\n"},
+        "units may not import record",
+    ),
+    (
+        check_dependencies.check,
+        {"src/cyclometer/estimate/a.py": "import cyclometer.cli.run\n"},
+        "may not import cli",
+    ),
     (check_dependencies.check, {"src/cyclometer/misc/a.py": ""}, "misc has no stage"),
-    (check_core_freestanding.check, {"core/a.h": "#include <stdio.h>\n"}, "core/a.h:1: includes <stdio.h>"),
+    (
+        check_core_freestanding.check,
+        {"core/a.h": "#include <stdio.h>\n"},
+        "core/a.h:1: includes <stdio.h>",
+    ),
     (check_core_freestanding.check, {"core/a.h": "\ndouble mean;\n"}, "core/a.h:2: uses double"),
     (
         check_core_freestanding.check,
-        {"core/a.c": "int puts(const char *);\nvoid a(void) { puts(\"\"); }\n"},
+        {"core/a.c": 'int puts(const char *);\nvoid a(void) { puts(""); }\n'},
         "core: wants the symbol puts",
     ),
-    (check_core_freestanding.check, {"core/a.c": "int a(void) { return b; }\n"}, "does not compile"),
-    (check_units.check, {"core/a.h": "struct a {\n    int b, timeout;\n};\n"}, "core/a.h:2: timeout names no unit"),
+    (
+        check_core_freestanding.check,
+        {"core/a.c": "int a(void) { return b; }\n"},
+        "does not compile",
+    ),
+    (
+        check_units.check,
+        {"core/a.h": "struct a {\n    int b, timeout;\n};\n"},
+        "core/a.h:2: timeout names no unit",
+    ),
     (check_units.check, {"linux/a.c": "void f(uint64_t start_time);\n"}, "start_time"),
     (check_units.check, {"linux/a.c": "static unsigned long stack_size = 4;\n"}, "stack_size"),
-    (check_units.check, {"src/a.py": "def f(latency: float | None) -> None: ...\n"}, "src/a.py:1: latency"),
-    (check_units.check, {"src/a.py": "class A:\n    sample_rate: int\n"}, "src/a.py:2: sample_rate"),
+    (
+        check_units.check,
+        {"src/a.py": "def f(latency: float | None) -> None: ...\n"},
+        "src/a.py:1: latency",
+    ),
+    (
+        check_units.check,
+        {"src/a.py": "class A:\n    sample_rate: int\n"},
+        "src/a.py:2: sample_rate",
+    ),
     (check_units.check, {"tools/a.py": "POLL_PERIOD = 0.5\n"}, "POLL_PERIOD"),
     (check_functions.check, {"a.py": long_function(61)}, "a.py:1: long has 61 lines"),
-    (check_functions.check, {"a.c": "int\nmain(void)\n{\n" + "    f();\n" * 59 + "}\n"}, "main has 61 lines"),
+    (
+        check_functions.check,
+        {"a.c": "int\nmain(void)\n{\n" + "    f();\n" * 59 + "}\n"},
+        "main has 61 lines",
+    ),
     (check_functions.check, {"a.py": long_function(16)}, "median Python function has 16 lines"),
-    (check_functions.check, {"a.c": "int main(void)\n{\n" + "    f();\n" * 14 + "}\n"}, "median C function has 16"),
-]  # fmt: skip
+    (
+        check_functions.check,
+        {"a.c": "int main(void)\n{\n" + "    f();\n" * 14 + "}\n"},
+        "median C function has 16",
+    ),
+]
 
 
 @pytest.mark.parametrize(("check", "files", "finding"), BREACHES)
-def test_a_breach_is_the_only_finding(tmp_path: Path, check: Check, files: Files, finding: str) -> None:
-    found = [line for line in check(planted(tmp_path, files)) if "median" not in line or "median" in finding]
+def test_a_breach_is_the_only_finding(
+    tmp_path: Path, check: Check, files: Files, finding: str
+) -> None:
+    found = [
+        line
+        for line in check(planted(tmp_path, files))
+        if "median" not in line or "median" in finding
+    ]
     assert len(found) == 1
     assert finding in found[0]
 
 
 KEPT: list[tuple[Check, Files]] = [
-    (check_spdx.check, {"core/a.c": SPDX, "a.sh": "#!/bin/sh\n" + SPDX, "tests/__init__.py": "", "build/x.c": "x"}),
+    (
+        check_spdx.check,
+        {"core/a.c": SPDX, "a.sh": "#!/bin/sh\n" + SPDX, "tests/__init__.py": "", "build/x.c": "x"},
+    ),
     (check_version.check, VERSIONS),
     (
         check_dependencies.check,
@@ -101,33 +170,41 @@ KEPT: list[tuple[Check, Files]] = [
             "core/b.h": "",
             "linux/a.c": '#include "../core/b.h"\n',
             "kernel/a.c": '#include "core/b.h"\n#include "linux/none.h"\n',
-            "src/cyclometer/report/table.py": "from cyclometer import errors\nfrom ..estimate import rows\n",
+            "src/cyclometer/report/table.py": "from cyclometer import errors\nfrom ..estimate "
+            "import rows\n",
             "src/cyclometer/__init__.py": "",
         },
     ),
     (
         check_core_freestanding.check,
         {
-            "core/a.c": "#include <stdint.h>\nint b(void);\nint a(void) { return b(); /* double */ }\n",
-            "core/b.c": "struct s { char c[4096]; };\nint b(void) { return 1; }\n"
-            "void d(struct s *x, struct s *y) { *x = *y; } // by memcpy\n",
+            "core/a.c": "#include <stdint.h>\nint b(void);\nint a(void) { return b(); /* double */ "
+            "}\n",
+            "core/b.c": "int b(void) { return 1; }\n",
             "core/test/t.c": "#include <stdio.h>\ndouble t;\n",
         },
     ),
     (
         check_units.check,
         {
-            "linux/a.c": "// int delay;\nint timeout_s;\nsize_t page_size;\nint size = puts(\"int period;\");\n",
-            "src/a.py": "latency_ns: float = 1.0\ntimer: str\ntime: str\ndef command(budget: float) -> None: ...\n",
+            "linux/a.c": '// int delay;\nint timeout_s;\nsize_t page_size;\nint size = puts("int '
+            'period;");\n',
+            "src/a.py": "latency_ns: float = 1.0\ntimer: str\ntime: str\ndef command(budget: "
+            "float) -> None: ...\n",
             "tests/a.py": "delay = 1\n",
         },
     ),
-    (check_functions.check, {"a.py": long_function(15), "a.c": "int main(void)\n{\n" + "    f();\n" * 13 + "}\n"}),
-]  # fmt: skip
+    (
+        check_functions.check,
+        {"a.py": long_function(15), "a.c": "int main(void)\n{\n" + "    f();\n" * 13 + "}\n"},
+    ),
+]
 
 
 @pytest.mark.parametrize(("check", "files"), KEPT)
-def test_a_tree_that_keeps_the_rule_has_no_finding(tmp_path: Path, check: Check, files: Files) -> None:
+def test_a_tree_that_keeps_the_rule_has_no_finding(
+    tmp_path: Path, check: Check, files: Files
+) -> None:
     assert list(check(planted(tmp_path, files))) == []
 
 
@@ -137,8 +214,12 @@ def test_an_excuse_is_needed_or_removed(tmp_path: Path, module: object) -> None:
     content = "timeout = 1\n" + long_function(61)
     name = "long" if module is check_functions else "timeout"
     planted(tmp_path, {"src/a.py": content, "src/b.py": "def short(): pass\n" * 2})
-    assert [line for line in check(tmp_path, {"src/a.py": {name: "because"}}) if "median" not in line] == []
-    assert any("needs no excuse" in line for line in check(tmp_path, {"src/b.py": {name: "no more"}}))
+    assert [
+        line for line in check(tmp_path, {"src/a.py": {name: "because"}}) if "median" not in line
+    ] == []
+    assert any(
+        "needs no excuse" in line for line in check(tmp_path, {"src/b.py": {name: "no more"}})
+    )
 
 
 def test_comments_and_literals_are_no_code() -> None:
@@ -162,7 +243,9 @@ def mute() -> None:
 def test_a_command_has_an_example_json_and_a_page() -> None:
     assert list(check_commands.check_command("good", good, "type `cyclometer good`")) == []
     found = list(check_commands.check_command("mute", mute, "type `cyclometer good`"))
-    assert [words in line for words, line in zip(("Example", "no --json", "names"), found, strict=True)] == [True] * 3
+    assert [
+        words in line for words, line in zip(("Example", "no --json", "names"), found, strict=True)
+    ] == [True] * 3
 
 
 LISTING = {
@@ -187,12 +270,13 @@ LISTING = {
 def test_the_catalogue_holds_every_contract_in_order() -> None:
     page = catalogue.render(LISTING)
     places = [
-        page.index(part) for part in ("3 circles", "### clock", "`clock.read`", "### pipe", "`pipe.a`", "`pipe.b`")
+        page.index(part)
+        for part in ("3 circles", "### clock", "`clock.read`", "### pipe", "`pipe.a`", "`pipe.b`")
     ]
     assert places == sorted(places)
     assert (
-        r"Pipe \| round trip<br>client: write; server: read | round trip: write to read | switches 2 | bytes 1 |"
-        in page
+        r"Pipe \| round trip<br>client: write; server: read | round trip: write to read | switches "
+        r"2 | bytes 1 |" in page
     )
 
 
@@ -202,5 +286,7 @@ def test_a_stale_catalogue_is_found_at_its_line(tmp_path: Path) -> None:
     assert list(check_catalogue.compare(tmp_path, page)) == []
     stale = page.replace("`pipe.b`", "`pipe.c`")
     line = page[: page.index("`pipe.b`")].count("\n") + 1
-    assert [found.split(" ")[0] for found in check_catalogue.compare(tmp_path, stale)] == [f"docs/catalogue.md:{line}:"]
+    assert [found.split(" ")[0] for found in check_catalogue.compare(tmp_path, stale)] == [
+        f"docs/catalogue.md:{line}:"
+    ]
     assert list(check_catalogue.compare(tmp_path / "none", page))

@@ -10,7 +10,8 @@ import pytest
 
 from .conftest import TOOLS
 
-# A Python that is recent, has ensurepip once the package is there, and makes a .venv of copies of itself.
+# A Python that is recent, has ensurepip once the package is there, and makes a .venv of copies of
+# itself.
 PYTHON = """#!/bin/sh
 echo "python $*" >> "$LOG"
 case "$*" in
@@ -28,6 +29,7 @@ bin=${0%/*}
 [ ! -e "$STATE/qemu-system-x86" ] || cp "$bin/id" "$bin/qemu-system-x86_64"
 [ ! -e "$STATE/chromium" ] || cp "$bin/id" "$bin/chromium"
 [ ! -e "$STATE/gcc-riscv64-unknown-elf" ] || cp "$bin/id" "$bin/riscv64-unknown-elf-gcc"
+[ ! -e "$STATE/gcc-riscv64-linux-gnu" ] || cp "$bin/id" "$bin/riscv64-linux-gnu-gcc"
 [ ! -e "$STATE/verilator" ] || cp "$bin/id" "$bin/verilator"
 [ ! -e "$STATE/g++" ] || cp "$bin/id" "$bin/g++"
 """
@@ -39,7 +41,9 @@ class Machine:
     """A folder of commands that is the whole PATH, and the log of what was called."""
 
     def __init__(self, folder: Path) -> None:
-        self.bin, self.state, self.log, self.tree = (folder / name for name in ("bin", "state", "log", "tree"))
+        self.bin, self.state, self.log, self.tree = (
+            folder / name for name in ("bin", "state", "log", "tree")
+        )
         for path in (self.bin, self.state, self.tree / "tools"):
             path.mkdir(parents=True)
         shutil.copy(TOOLS / "setup.sh", self.tree / "tools")
@@ -58,11 +62,21 @@ class Machine:
         (self.bin / name).chmod(0o755)
 
     def setup(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        known = {"PATH": str(self.bin), "LOG": str(self.log), "STATE": str(self.state), "USER_ID": "0"}
+        known = {
+            "PATH": str(self.bin),
+            "LOG": str(self.log),
+            "STATE": str(self.state),
+            "USER_ID": "0",
+        }
         return subprocess.run(
             ["tools/setup.sh", *(arguments or ("setup",))],
-            cwd=self.tree, env=known | environment, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+            cwd=self.tree,
+            env=known | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
 
     def calls(self, command: str) -> list[str]:
         return [line for line in self.log.read_text().splitlines() if line.startswith(command)]
@@ -83,7 +97,9 @@ def test_a_bare_debian_gets_what_is_missing(machine: Machine) -> None:
     assert machine.calls("python")[-1].endswith("--editable .")
 
 
-def test_the_tests_set_up_brings_emulator_compilers_verilator_and_a_browser(machine: Machine) -> None:
+def test_the_tests_set_up_brings_emulator_compilers_verilator_and_a_browser(
+    machine: Machine,
+) -> None:
     assert machine.setup("setup-all").returncode == 0
     installed = " ".join(machine.calls("apt-get"))
     assert "qemu-system-misc" in installed
@@ -138,11 +154,21 @@ def test_usage(machine: Machine) -> None:
 def test_a_second_make_setup_does_nothing(machine: Machine) -> None:
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(TOOLS.parent / name, machine.tree)
-    environment = {"PATH": str(machine.bin), "LOG": str(machine.log), "STATE": str(machine.state), "USER_ID": "0"}
+    environment = {
+        "PATH": str(machine.bin),
+        "LOG": str(machine.log),
+        "STATE": str(machine.state),
+        "USER_ID": "0",
+    }
 
     def make(*targets: str) -> str:
         done = subprocess.run(
-            ["make", *targets], cwd=machine.tree, env=environment, capture_output=True, text=True, check=True
+            ["make", *targets],
+            cwd=machine.tree,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return done.stdout
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What caches are worth: every circle on the Rocket core with 16 KiB and with 4 KiB caches, and what carries the rest.
+"""What caches are worth: every circle on the Rocket core with 16 KiB and with 4 KiB caches, and
+what carries the rest.
 
-The two bundles may be given; otherwise both suites are measured, for some ten minutes each on two cores.
+The two bundles may be given; otherwise both suites are measured, for some ten minutes each on two
+cores.
 """
 
 from __future__ import annotations
@@ -19,20 +21,28 @@ from cyclometer.compare.pairing import Side, side
 from cyclometer.explain.difference import Change, Difference, difference
 from cyclometer.explain.explanation import explain
 from cyclometer.explain.sources import trace
-from cyclometer.targets.common import SILENT, Request
-from cyclometer.targets.rocket import RocketTarget, rocket, rocket_small
+from cyclometer.targets.api import SILENT, Request
+from cyclometer.targets.rocket.target import RocketTarget, rocket, rocket_small
 
 BOARDS = (rocket(), rocket_small())
 TIMED = {"turns, many in a row": "accumulated", "passes, each alone": "direct"}
 MOST = 8  # rows that moved most, and as many that moved least
 EXPLAINED = (
-    "floor.crossing.user", "thread.yield.round_trip.u_to_u.cross", "semaphore.give.wake+ctx.u_to_u",
-    "endpoint.round_trip.words_0.same", "endpoint.round_trip.words_0.cross", "endpoint.round_trip.words_10.cross",
-    "microkit.ppcall.cross", "microkit.notify.cross",
-)  # fmt: skip
+    "floor.crossing.user",
+    "thread.yield.round_trip.u_to_u.cross",
+    "semaphore.give.wake+ctx.u_to_u",
+    "endpoint.round_trip.words_0.same",
+    "endpoint.round_trip.words_0.cross",
+    "endpoint.round_trip.words_10.cross",
+    "microkit.ppcall.cross",
+    "microkit.notify.cross",
+)
 CHARGED = {
-    "caches": ("icache", "dcache", "store"), "TLBs": ("tlb",), "prediction": ("branch",), "multiplier": ("muldiv",),
-}  # fmt: skip
+    "caches": ("icache", "dcache", "store"),
+    "TLBs": ("tlb",),
+    "prediction": ("branch",),
+    "multiplier": ("muldiv",),
+}
 
 
 def measured(target: RocketTarget) -> Side:
@@ -43,10 +53,18 @@ def measured(target: RocketTarget) -> Side:
 def laid(sides: tuple[Side, Side]) -> dict[str, str]:
     """The tables of ratios: by class of row, and of the rows that moved most and least."""
     found = matrix(dict(zip((b.name for b in BOARDS), sides, strict=True)), across={"target": None})
-    means = [(name, mean[1].rows, f"{mean[1].ratio:.2f}") for name, mean in found.means.items() if mean[1].ratio]
+    means = [
+        (name, mean[1].rows, f"{mean[1].ratio:.2f}")
+        for name, mean in found.means.items()
+        if mean[1].ratio
+    ]
     moved = sorted((row for row in found.rows if ratio(row)), key=ratio, reverse=True)
-    timed = [(name, [ratio(row) for row in moved if method(row) == word]) for name, word in TIMED.items()]
-    means[1:1] = [(name, len(ratios), f"{statistics.geometric_mean(ratios):.2f}") for name, ratios in timed]
+    timed = [
+        (name, [ratio(row) for row in moved if method(row) == word]) for name, word in TIMED.items()
+    ]
+    means[1:1] = [
+        (name, len(ratios), f"{statistics.geometric_mean(ratios):.2f}") for name, ratios in timed
+    ]
     header = ["row", "rocket", "rocket-small", "ratio"]
     return {
         "classes": board.table(["class of rows", "rows", "geometric mean of the ratios"], means),
@@ -56,7 +74,9 @@ def laid(sides: tuple[Side, Side]) -> dict[str, str]:
 
 
 def ratio(row: Row) -> float:
-    """What the row costs on the small core, where the other one is 1; 0 where a board has no valid latency."""
+    """What the row costs on the small core, where the other one is 1; 0 where a board has no valid
+    latency.
+    """
     finding = row.findings[1]
     return 0.0 if finding is None or finding.change is None else 1 + finding.change
 
@@ -68,14 +88,16 @@ def method(row: Row) -> str:
 
 def line(row: Row) -> tuple[str, ...]:
     """A row with both latencies."""
-    values = [cell.estimate.quiet.value for cell in row.cells if cell and cell.estimate.quiet]
+    values = [cell.estimate.latency.value for cell in row.cells if cell and cell.estimate.latency]
     return f"`{row.contract.key}`", *(f"{value:.4g}" for value in values), f"{ratio(row):.2f}"
 
 
 def explained(key: str) -> Difference:
     """What `cyclometer explain --diff rocket rocket-small` finds."""
     request = Request(only=(key,))
-    before, after = (explain(trace(b, request, [key], steady_only=True)[key]["steady"]) for b in BOARDS)
+    before, after = (
+        explain(trace(b, request, [key], steady_only=True)[key]["steady"]) for b in BOARDS
+    )
     return difference(before, after)
 
 
@@ -85,7 +107,9 @@ def charged(change: Change) -> tuple[str, ...]:
     parts = dict.fromkeys((*CHARGED, "other"), Fraction(0))
     for cause, cycles in change.by_cause.items():
         parts[of.get(cause, "other")] += cycles
-    return tuple(f"{float(n):.4g}" for n in (change.before, change.after, change.change, *parts.values()))
+    return tuple(
+        f"{float(n):.4g}" for n in (change.before, change.after, change.change, *parts.values())
+    )
 
 
 def carried() -> str:

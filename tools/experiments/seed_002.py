@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Seed 002 on the Rocket core: what reading mtime instead of rdtime saves, with and without mcs, to the cycle."""
+"""Seed 002 on the Rocket core: what reading mtime instead of rdtime saves, with and without mcs, to
+the cycle.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,12 @@ from pathlib import Path
 
 import board
 
+from cyclometer.compare.finding import Finding
 from cyclometer.compare.pairing import Side, side
-from cyclometer.compare.verdicts import Finding, compare
+from cyclometer.compare.verdicts import compare
 from cyclometer.explain.difference import Change, Difference, difference
-from cyclometer.targets.common import SILENT, Request
-from cyclometer.targets.rocket import rocket
+from cyclometer.targets.api import SILENT, Request
+from cyclometer.targets.rocket.target import rocket
 
 ROWS = Path(__file__).resolve().parents[2] / "tests" / "data" / "seed-002-rows.tsv"
 SIGNAL = "notification.signal.wake+ctx.prio_1.u_to_u.same"
@@ -31,7 +34,9 @@ def seed_rows() -> list[tuple[str, str]]:
 
 
 def measured(mcs: str, timer: str, keys: Sequence[str]) -> Side:
-    """These circles in every layout of one configuration, as `cyclometer run --quick` measures them."""
+    """These circles in every layout of one configuration, as `cyclometer run --quick` measures
+    them.
+    """
     requests = (
         Request(only=tuple(keys), config={"mcs": mcs, "timer": timer, "layout": layout}, quick=True)
         for layout in LAYOUTS
@@ -40,12 +45,18 @@ def measured(mcs: str, timer: str, keys: Sequence[str]) -> Side:
 
 
 def changes(mcs: str) -> str:
-    """Each row with rdtime and with mtime, and what `cyclometer compare --across timer` says of it."""
+    """Each row with rdtime and with mtime, and what `cyclometer compare --across timer` says of
+    it.
+    """
     named = seed_rows()
     before, after = (measured(mcs, timer, [key for _, key in named]) for timer in TIMERS)
-    found = {finding.key: finding for finding in compare(before, after, across={"timer": None}).findings}
+    found = {
+        finding.key: finding for finding in compare(before, after, across={"timer": None}).findings
+    }
     rows = [(name, f"`{key}`", *verdict(found[key])) for name, key in named]
-    return board.table(["row of the seed", "circle", *TIMERS, "change", "interval", "verdict"], rows)
+    return board.table(
+        ["row of the seed", "circle", *TIMERS, "change", "interval", "verdict"], rows
+    )
 
 
 def verdict(finding: Finding) -> tuple[str, ...]:
@@ -65,13 +76,20 @@ def carried() -> Difference:
 
 def of_which(change: Change) -> str:
     """The three causes that changed most."""
-    return ", ".join(f"{cause} {float(cycles):+.4g}" for cause, cycles in list(change.by_cause.items())[:3])
+    return ", ".join(
+        f"{cause} {float(cycles):+.4g}" for cause, cycles in list(change.by_cause.items())[:3]
+    )
 
 
 def lines(changed: Iterable[Change]) -> list[tuple[str, ...]]:
     """A row for each name."""
     return [
-        (one.name, *(f"{float(n):.4g}" for n in (one.before, one.after)), f"{float(one.change):+.4g}", of_which(one))
+        (
+            one.name,
+            *(f"{float(n):.4g}" for n in (one.before, one.after)),
+            f"{float(one.change):+.4g}",
+            of_which(one),
+        )
         for one in changed
     ]
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Seed 003 on the Rocket core: an immediate brand, summed by hand as the seed does, and as `explain` sums it."""
+"""Seed 003 on the Rocket core: an immediate brand, summed by hand as the seed does, and as
+`explain` sums it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,11 @@ from cyclometer.explain.explanation import Explanation
 
 WHOLE = "brand.upcall.immediate.cross"
 HALVES = ("brand.upcall.immediate.start.cross", "brand.upcall.immediate.complete.cross")
-HARDWARE = ("hardware.crossing.two", "hardware.crossing.two.satp_2", "hardware.crossing.two.satp_2.flush")
+HARDWARE = (
+    "hardware.crossing.two",
+    "hardware.crossing.two.satp_2",
+    "hardware.crossing.two.satp_2.flush",
+)
 
 
 def by_hand() -> str:
@@ -29,13 +35,20 @@ def executed(turn: Explanation) -> str:
         for mode in turn.modes
         for cause, count in mode.by_cause.items()
     ]
-    return board.table(["mode and cause", "cycles a turn"], [*rows, ("sum", f"{float(turn.length):.4g}")])
+    return board.table(
+        ["mode and cause", "cycles a turn"], [*rows, ("sum", f"{float(turn.length):.4g}")]
+    )
 
 
 def floor(turn: Explanation) -> str:
     """The turn as its least hardware and the kernel's own share, which is the seed's question."""
     rows = [
-        (share.name, f"{float(share.count):.4g}", f"{float(share.each):.4g}", f"{float(share.total):.4g}")
+        (
+            share.name,
+            f"{float(share.count):.4g}",
+            f"{float(share.each):.4g}",
+            f"{float(share.total):.4g}",
+        )
         for share in turn.floor
     ]
     rows.append(("sum", "", "", f"{float(turn.length):.4g}"))

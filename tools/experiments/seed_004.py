@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Seed 004 on the Rocket core: accumulated latencies from N=1 upwards beside every single turn, traced."""
+"""Seed 004 on the Rocket core: accumulated latencies from N=1 upwards beside every single turn,
+traced.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,18 @@ from numpy.typing import NDArray
 
 from cyclometer.estimate import digits, marginal
 from cyclometer.record.trace import USER, Steps, load, windows
-from cyclometer.targets import build, kernel, rocket_board
-from cyclometer.targets.console import Ended
+from cyclometer.targets import build, reference_kernel
+from cyclometer.targets.console import BootResult
+from cyclometer.targets.rocket import simulator as rocket_board
 
 KEY = "notification.round_trip.low_to_high.u_to_u.same"
 FLOW = {"initial": "1", "delta": "4", "groups": "5", "tests": "30", "only": KEY}
 ECALL = 0x73
-JITTER = {"steady memory": (), "jitter, seed 1": ("--memory-jitter", "1"), "jitter, seed 2": ("--memory-jitter", "2")}
+JITTER = {
+    "steady memory": (),
+    "jitter, seed 1": ("--memory-jitter", "1"),
+    "jitter, seed 2": ("--memory-jitter", "2"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,16 +42,35 @@ class Observed:
 
 
 def turns(window: Steps) -> NDArray[np.int64]:
-    """Lengths of the turns in one test: the client's call is the first one there, and the same one every time."""
+    """Lengths of the turns in one test: the client's call is the first one there, and the same one
+    every time.
+    """
     calls = window[(window["insn"] == ECALL) & (window["privilege"] == USER)]
     return np.diff(calls["clock"][calls["pc"] == calls["pc"][0]].astype(np.int64))
 
 
-def boot(trace: Path, memory: tuple[str, ...]) -> Ended:
-    """One boot of KBench's circle until the simulator ends by itself: only then its trace is whole."""
-    simulator, image = rocket_board.simulator("LitexFullConfig"), kernel.image("rocket", {})
-    command = [str(simulator), "--trace", str(trace), *memory, "--append", kernel.words(FLOW), str(image)]
-    return Ended(subprocess.run(command, capture_output=True, check=True).stdout, "ended by itself", done=True)
+def boot(trace: Path, memory: tuple[str, ...]) -> BootResult:
+    """One boot of KBench's circle until the simulator ends by itself: only then its trace is
+    whole.
+    """
+    simulator, image = (
+        rocket_board.simulator("LitexFullConfig"),
+        reference_kernel.image("rocket", {}),
+    )
+    command = [
+        str(simulator),
+        "--trace",
+        str(trace),
+        *memory,
+        "--append",
+        reference_kernel.words(FLOW),
+        str(image),
+    ]
+    return BootResult(
+        subprocess.run(command, capture_output=True, check=True).stdout,
+        "ended by itself",
+        done=True,
+    )
 
 
 def observe(memory: tuple[str, ...]) -> Observed:
@@ -52,7 +78,7 @@ def observe(memory: tuple[str, ...]) -> Observed:
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
         ended = boot(trace, memory)
-        samples = kernel.assemble("rocket", {}, {1: [ended]}, {}).bundle.samples
+        samples = reference_kernel.assemble("rocket", {}, {1: [ended]}, {}).bundle.samples
         return Observed(samples.value, samples.turns, [turns(w) for w in windows(load(trace), KEY)])
 
 
@@ -61,15 +87,30 @@ def against_n(seen: Observed) -> tuple[str, str]:
     fit, rows = marginal.fit(seen.A, seen.N), []
     for n in np.unique(seen.N):
         a = seen.A[n == seen.N]
-        rows.append((n, f"{a.mean():.1f}", f"{a.std(ddof=1):.2f}", f"{a.mean() / n:.2f}", f"{fit.b + fit.c / n:.2f}"))
-    b, c = (digits.with_interval(x, i.half_width) for x, i in ((fit.b, fit.b_interval), (fit.c, fit.c_interval)))
+        rows.append(
+            (
+                n,
+                f"{a.mean():.1f}",
+                f"{a.std(ddof=1):.2f}",
+                f"{a.mean() / n:.2f}",
+                f"{fit.b + fit.c / n:.2f}",
+            )
+        )
+    b, c = (
+        digits.with_interval(x, i.half_width)
+        for x, i in ((fit.b, fit.b_interval), (fit.c, fit.c_interval))
+    )
     assert fit.curvature is not None
     bend = f"lack of fit p = {fit.curvature.lack_of_fit_p:.2g}"
-    return board.table(["N", "mean A", "sd A", "A/N", "(c + b N)/N"], rows), f"b = {b}, c = {c} cycles; {bend}"
+    return board.table(
+        ["N", "mean A", "sd A", "A/N", "(c + b N)/N"], rows
+    ), f"b = {b}, c = {c} cycles; {bend}"
 
 
 def sigmas(name: str, seen: Observed) -> tuple[object, ...]:
-    """Sigma of a turn: as KBench infers it from the longest tests, and as the trace shows the very same turns."""
+    """Sigma of a turn: as KBench infers it from the longest tests, and as the trace shows the very
+    same turns.
+    """
     n = int(seen.N.max())
     inferred = float((seen.A[n == seen.N] / n).std(ddof=1)) * math.sqrt(n)
     tests = [t for t, size in zip(seen.turns, seen.N, strict=True) if size == n]
@@ -82,14 +123,19 @@ def sigmas(name: str, seen: Observed) -> tuple[object, ...]:
 
 def main() -> None:
     """Measures under each memory and writes the page's tables."""
-    kernel.image("rocket", {})  # before the boots, which would all build it
+    reference_kernel.image("rocket", {})  # before the boots, which would all build it
     with ThreadPoolExecutor(max_workers=build.cores()) as pool:
         seen = dict(zip(JITTER, pool.map(observe, JITTER.values()), strict=True))
     steady, line = against_n(seen["steady memory"])
     jittered, jittered_line = against_n(seen["jitter, seed 1"])
     header = ["memory", "mean turn", "sigma inferred", "sigma of the turns", "lag-1 correlation"]
     known = board.table(header, [sigmas(name, one) for name, one in seen.items()])
-    board.write("seed-004.md", steady=f"{steady}\n\n{line}", jitter=f"{jittered}\n\n{jittered_line}", known=known)
+    board.write(
+        "seed-004.md",
+        steady=f"{steady}\n\n{line}",
+        jitter=f"{jittered}\n\n{jittered_line}",
+        known=known,
+    )
 
 
 if __name__ == "__main__":

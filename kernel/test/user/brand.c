@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The tests' programs about brands and user-level scheduling. Each is a scheduler, a component and its client in one.
-#include "../programs.h"
-#include "board.h"
-#include "../../../core/clock.h"
+// The tests' programs about brands and user-level scheduling. Each is a scheduler, a component and
+// its client in one.
+#include "memlayout.h"
+#include "test/programs.h"
+#include <cyc/clock.h>
+
 #include "user/fixed_priority.h"
 #include "user/lock.h"
 
 // Handles.
-#define SCHEDULER ((struct scheduler *)1)
+#define SCHEDULER ((struct user_scheduler *)1)
 #define SCHEDULER_COMPONENT ((struct component *)2)
 #define COMPONENT ((struct component *)3)
 #define BRAND ((struct brand *)4)
-#define CHILD ((struct scheduler *)5) // of level 1
+#define CHILD ((struct user_scheduler *)5) // of level 1
 #define UPCALL ((struct thread *)SPARE)
 #define NOTIFIER ((struct thread *)(SPARE + 1))
 #define THIRD ((struct thread *)(SPARE + 2))
@@ -22,7 +24,7 @@ enum slot { NOBODY, CLIENT, OTHER, NOTIFIED, THIRD_SLOT, FREE };
 #define MORE_URGENT 1
 #define LESS_URGENT 10
 
-#define SHARED ((shared_words *)USER_STAGE)
+#define SHARED ((shared_words *)USER_SHARED)
 #define PAGE(level) ((struct scheduler_page *)(USER_SCHEDULERS + (level) * PAGE_BYTES))
 
 static void switch_to(uint64_t slot)
@@ -114,7 +116,8 @@ void program_raise_less_urgent(shared_words *shared)
     mark(4);
 }
 
-// First urgent, with a direct return; then less urgent, with a scheduler's decision for the same client.
+// First urgent, with a direct return; then less urgent, with a scheduler's decision for the same
+// client.
 void program_raise_urgent_then_less(shared_words *shared)
 {
     program_raise_urgent(shared);
@@ -208,7 +211,8 @@ void program_raise_mortal(shared_words *shared)
     shared[1] = brand_upcall(BRAND, 0, 0) == ERROR_ABORTED;
 }
 
-// shared[0]: whether the upcall thread has the child scheduler too, in whose eyes it is the more urgent one.
+// shared[0]: whether the upcall thread has the child scheduler too, in whose eyes it is the more
+// urgent one.
 void program_two_levels(shared_words *shared)
 {
     start_brand(LESS_URGENT, mark_entry, scheduler_entry);
@@ -223,7 +227,8 @@ void program_two_levels(shared_words *shared)
     mark(3);
 }
 
-// Waits for interrupts, which raise the brand. shared[0]: the upcall lets the scheduler decide for the client.
+// Waits for interrupts, which raise the brand. shared[0]: the upcall lets the scheduler decide for
+// the client.
 static uint64_t count_upcall(void)
 {
     SHARED[2]++;
@@ -251,8 +256,9 @@ COMPONENT_ENTRY(other_entry, other_thread)
 
 void program_misuse_scheduler(shared_words *shared)
 {
-    uint64_t refused = scheduler_switch(SCHEDULER, SWITCH_PLAIN) == ERROR_DENIED; // not one of its threads
-    refused &= scheduler_join(SCHEDULER, CLIENT) == ERROR_ARGUMENT;              // no page
+    uint64_t refused =
+        scheduler_switch(SCHEDULER, SWITCH_PLAIN) == ERROR_DENIED;  // not one of its threads
+    refused &= scheduler_join(SCHEDULER, CLIENT) == ERROR_ARGUMENT; // no page
     start_scheduling(CLIENT_URGENCY, 1, other_entry);
     refused &= scheduler_join(SCHEDULER, CLIENT) == ERROR_BUSY;
     refused &= scheduler_join(CHILD, SCHEDULED_MAX) == ERROR_ARGUMENT;
@@ -319,8 +325,8 @@ void program_block_and_wake(shared_words *shared)
     mark(6);
 }
 
-// A section that lasts until shared[3] is set: every interrupt finds it half-way. Counts its starts in shared[1]
-// and its ends in shared[2].
+// A section that lasts until shared[3] is set: every interrupt finds it half-way. Counts its starts
+// in shared[1] and its ends in shared[2].
 void long_section(shared_words *shared, struct scheduler_section *section);
 __asm__(".text\n"
         ".globl long_section\n"
@@ -389,10 +395,12 @@ static uint64_t charged_cyc(uint64_t level)
 static int each_is_listed_once(uint64_t level)
 {
     const struct scheduler_event *event = PAGE(level)->event;
-    return event[NOBODY].next == CLIENT && event[CLIENT].next == OTHER && event[OTHER].next == NOBODY;
+    return event[NOBODY].next == CLIENT && event[CLIENT].next == OTHER &&
+           event[OTHER].next == NOBODY;
 }
 
-// Two threads alternate shared[0] times. shared[1]: the time that passed less the time that was charged to the two.
+// Two threads alternate shared[0] times. shared[1]: the time that passed less the time that was
+// charged to the two.
 void program_account(shared_words *shared)
 {
     start_scheduling(CLIENT_URGENCY, 1, turning_entry);
@@ -408,8 +416,8 @@ void program_account(shared_words *shared)
     uint64_t passed_cyc = cyc_native_end() - begin_cyc;
     shared[1] = passed_cyc - charged_cyc(0);
     shared[2] = charged_cyc(0);
-    shared[3] = charged_cyc(0) == charged_cyc(1) && PAGE(0)->event[OTHER].used_cyc > 0 && each_is_listed_once(0) &&
-                each_is_listed_once(1);
+    shared[3] = charged_cyc(0) == charged_cyc(1) && PAGE(0)->event[OTHER].used_cyc > 0 &&
+                each_is_listed_once(0) && each_is_listed_once(1);
     scheduler_account(SCHEDULER, CLIENT, 0);
     scheduler_account(SCHEDULER, OTHER, 0);
     uint64_t before_cyc = charged_cyc(0);
@@ -417,7 +425,8 @@ void program_account(shared_words *shared)
     shared[4] = charged_cyc(0) == before_cyc; // not accounted any more
 }
 
-// Anything at all with components, brands and schedulers, until it dies of it. shared[0] counts the lives.
+// Anything at all with components, brands and schedulers, until it dies of it. shared[0] counts the
+// lives.
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -428,22 +437,31 @@ static uint64_t next_random(uint64_t *state)
 
 static uint64_t random_argument(uint64_t *state)
 {
-    const uint64_t interesting[] = {(uint64_t)gather_entry, (uint64_t)scheduler_entry, (uint64_t)other_entry,
-                                    USER_STAGE,             USER_SCHEDULERS,           KERNEL_BASE,
-                                    ~0ul,                   SPARE + 1,                 SPARE + 2};
+    const uint64_t interesting[] = {(uint64_t)gather_entry,
+                                    (uint64_t)scheduler_entry,
+                                    (uint64_t)other_entry,
+                                    USER_SHARED,
+                                    USER_SCHEDULERS,
+                                    KERNEL_BASE,
+                                    ~0ul,
+                                    SPARE + 1,
+                                    SPARE + 2};
     uint64_t choice = next_random(state);
     if (choice % 16 == 0)
         return next_random(state);
     if (choice % 2 == 0)
         return choice / 16 % 6; // a handle or a slot
-    return choice % 3 == 0 ? SPARE : interesting[choice / 16 % (sizeof interesting / sizeof interesting[0])];
+    return choice % 3 == 0
+               ? SPARE
+               : interesting[choice / 16 % (sizeof interesting / sizeof interesting[0])];
 }
 
 // The page is as much the program's as the kernel's.
 static void spoil_page(uint64_t *state)
 {
     volatile uint64_t *words = (volatile uint64_t *)PAGE(next_random(state) % 2);
-    words[next_random(state) % (sizeof(struct scheduler_page) / sizeof *words)] = random_argument(state);
+    words[next_random(state) % (sizeof(struct scheduler_page) / sizeof *words)] =
+        random_argument(state);
 }
 
 void program_fuzz_components(shared_words *shared)
@@ -451,7 +469,8 @@ void program_fuzz_components(shared_words *shared)
     uint64_t state = ++shared[0] * 0x9e3779b97f4a7c15;
     for (;;) {
         register uint64_t a7 __asm__("a7") =
-            CALL_component_invoke + next_random(&state) % (CALL_scheduler_account + 1 - CALL_component_invoke);
+            CALL_component_invoke +
+            next_random(&state) % (CALL_scheduler_account + 1 - CALL_component_invoke);
         register uint64_t a0 __asm__("a0") = random_argument(&state);
         register uint64_t a1 __asm__("a1") = random_argument(&state);
         register uint64_t a2 __asm__("a2") = random_argument(&state);
@@ -465,6 +484,7 @@ void program_fuzz_components(shared_words *shared)
         if (next_random(&state) % 64 == 0)
             spoil_page(&state);
         if (next_random(&state) % 16 == 0)
-            thread_create((struct thread *)(SPARE + next_random(&state) % 3), random_argument(&state), 0, shared[2]);
+            thread_create((struct thread *)(SPARE + next_random(&state) % 3),
+                          random_argument(&state), 0, shared[2]);
     }
 }

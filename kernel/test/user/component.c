@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The tests' programs about components and protection domains. Handles: 1 and 2 components, 3 a semaphore, SPARE a
-// further thread.
-#include "../programs.h"
-#include "board.h"
+// The tests' programs about components and protection domains. Handles: 1 and 2 components, 3 a
+// semaphore, SPARE a further thread.
+#include "memlayout.h"
+#include "test/programs.h"
 #include "user/component.h"
 #include "user/domain.h"
 
 #define COMPONENT(n) ((struct component *)(n))
-#define SHARED ((shared_words *)USER_STAGE)
+#define SHARED ((shared_words *)USER_SHARED)
 
 static void open(uint64_t handle, void (*entry)(void))
 {
@@ -51,8 +51,8 @@ void program_misuse_capabilities(shared_words *shared)
     shared[1] = refused;
 }
 
-// Each component invokes the other one until the kernel refuses; returns how deep that was. The words on the
-// stack must still be there on the way back.
+// Each component invokes the other one until the kernel refuses; returns how deep that was. The
+// words on the stack must still be there on the way back.
 static uint64_t descend(uint64_t depth, uint64_t other)
 {
     volatile uint64_t mine[4];
@@ -162,7 +162,8 @@ void program_upcall(shared_words *shared)
     thread_create(spare, (uint64_t)note_entry, 0, 0);
     right &= component_upcall(COMPONENT(2), spare, 77) == ERROR_ABORTED; // not open
     right &= component_upcall(COMPONENT(1), (struct thread *)3, 77) == ERROR_HANDLE;
-    right &= component_upcall(COMPONENT(1), (struct thread *)0, 77) == ERROR_BUSY; // the caller itself
+    right &=
+        component_upcall(COMPONENT(1), (struct thread *)0, 77) == ERROR_BUSY; // the caller itself
     for (int i = 0; i < 3; i++)
         right &= component_upcall(COMPONENT(1), spare, 77) == 0;
     shared[1] = right;
@@ -192,7 +193,8 @@ static uint64_t note_call(unsigned channel, uint64_t words, struct message *mess
 
 void program_serve_channels(shared_words *shared)
 {
-    struct domain domain = {.input = (struct endpoint *)1, .notified = note_channel, .protected = note_call};
+    struct domain domain = {
+        .input = (struct endpoint *)1, .notified = note_channel, .protected = note_call};
     (void)shared;
     domain_run(&domain);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The user programs of the tests. shared[0] is the test's argument, shared[1] the program's answer.
-#include "board.h"
-#include "calls.h"
 #include "heap.h"
+#include "memlayout.h"
+#include "syscall.h"
 #include "test/programs.h"
 
-#define KERNEL_POINTERS {(void *)KERNEL_BASE, (void *)KERNEL_STACKS, (void *)(USER_TOP - 4), (void *)~7ul, NULL}
+#define KERNEL_POINTERS \
+    {(void *)KERNEL_BASE, (void *)KERNEL_STACKS, (void *)(USER_TOP - 4), (void *)~7ul, NULL}
 
 static uint64_t own_counter;
 
@@ -61,8 +62,10 @@ static void program_bad_pointers(shared_words *shared)
     }
     refused &= counters_read((int64_t *)shared[0]) == ERROR_ARGUMENT; // writable, but the kernel's
     refused &= console_write((const char *)shared[0], 8) == ERROR_ARGUMENT;
-    refused &= counters_read((int64_t *)USER_BASE) == ERROR_ARGUMENT;     // its own code, not to be written
-    refused &= console_write((const char *)USER_STAGE, ~0ul) == ERROR_ARGUMENT; // wraps round the end
+    refused &=
+        counters_read((int64_t *)USER_BASE) == ERROR_ARGUMENT; // its own code, not to be written
+    refused &=
+        console_write((const char *)USER_SHARED, ~0ul) == ERROR_ARGUMENT; // wraps round the end
     shared[1] = refused;
 }
 
@@ -115,8 +118,8 @@ static void program_keep_registers(shared_words *shared)
                      "mv %0, t0"
                      : "=r"(changed)
                      : "i"(CALL_thread_yield)
-                     : "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "s2",
-                       "s3", "s11", "memory");
+                     : "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5",
+                       "a6", "a7", "s2", "s3", "s11", "memory");
     shared[1] = changed == 0;
 }
 
@@ -154,8 +157,8 @@ static void program_see_cleared_registers(shared_words *shared)
                      "mv %0, a0"
                      : "=r"(seen)
                      : "i"(CALL_thread_yield)
-                     : "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
-                       "memory");
+                     : "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5",
+                       "a6", "a7", "memory");
     shared[1] = seen == 0;
 }
 
@@ -163,9 +166,12 @@ static void program_see_cleared_registers(shared_words *shared)
 static void program_spin(shared_words *shared)
 {
     for (;;) {
-        uint64_t a = shared[1], b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;
-        __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h));
-        if (b - a != 1 || c - a != 2 || d - a != 3 || e - a != 4 || f - a != 5 || g - a != 6 || h - a != 7)
+        uint64_t a = shared[1], b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6,
+                 h = a + 7;
+        __asm__ volatile(""
+                         : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h));
+        if (b - a != 1 || c - a != 2 || d - a != 3 || e - a != 4 || f - a != 5 || g - a != 6 ||
+            h - a != 7)
             shared[2] = 1;
         shared[1] = b;
     }
@@ -199,17 +205,31 @@ static uint64_t next_random(uint64_t *state)
 // A value that is likely to be interesting: small, an address of something, or anything.
 static uint64_t random_argument(uint64_t *state)
 {
-    static const uint64_t interesting[] = {0, 1, 2, 3, 4, 5, 6, USER_BASE, USER_STAGE, USER_STACKS,
-                                           USER_TOP - 8, KERNEL_BASE, KERNEL_STACKS, 1ul << 63, ~0ul, 0xfff};
+    static const uint64_t interesting[] = {0,
+                                           1,
+                                           2,
+                                           3,
+                                           4,
+                                           5,
+                                           6,
+                                           USER_BASE,
+                                           USER_SHARED,
+                                           USER_STACKS,
+                                           USER_TOP - 8,
+                                           KERNEL_BASE,
+                                           KERNEL_STACKS,
+                                           1ul << 63,
+                                           ~0ul,
+                                           0xfff};
     uint64_t choice = next_random(state);
     if (choice % 4 == 0)
         return next_random(state);
     return interesting[choice / 4 % (sizeof interesting / sizeof interesting[0])];
 }
 
-// Calls that would end or stop this thread for good, or fill the console, are left to programs of their own. With
-// handles that name nothing they are all made.
-// A heap in the program's own memory, filled, freed and filled again.
+// Calls that would end or stop this thread for good, or fill the console, are left to programs of
+// their own. With handles that name nothing they are all made. A heap in the program's own memory,
+// filled, freed and filled again.
 static void program_use_heap(shared_words *shared)
 {
     static struct heap heap;
@@ -222,29 +242,34 @@ static void program_use_heap(shared_words *shared)
     for (uint64_t i = 0; i < 100; i++)
         if (blocks[i] != NULL)
             heap_give(&heap, blocks[i]);
-    shared[1] = blocks[99] != NULL && heap_take(&heap, largest_bytes) != NULL && heap_take(&heap, 1) == NULL;
+    shared[1] = blocks[99] != NULL && heap_take(&heap, largest_bytes) != NULL &&
+                heap_take(&heap, 1) == NULL;
 }
 
 static int fuzz_spares(uint64_t number, uint64_t handle)
 {
     if (number >= CALL_semaphore_give && handle > 6)
         return 0;
-    return number == CALL_console_write || number == CALL_thread_exit || number == CALL_thread_suspend ||
-           number == CALL_thread_abort || number == CALL_thread_sleep || number == CALL_thread_join ||
-           number == CALL_endpoint_call || number == CALL_endpoint_reply_receive || number == CALL_endpoint_receive ||
-           number == CALL_endpoint_send || number == CALL_notification_wait;
+    return number == CALL_console_write || number == CALL_thread_exit ||
+           number == CALL_thread_suspend || number == CALL_thread_abort ||
+           number == CALL_thread_sleep || number == CALL_thread_join ||
+           number == CALL_endpoint_call || number == CALL_endpoint_reply_receive ||
+           number == CALL_endpoint_receive || number == CALL_endpoint_send ||
+           number == CALL_notification_wait;
 }
 
 static void program_fuzz(shared_words *shared)
 {
-    uint64_t state = 0x2545f4914f6cdd1d, calls = shared[0], made = 0; // a call may write to the shared page
+    uint64_t state = 0x2545f4914f6cdd1d, calls = shared[0],
+             made = 0; // a call may write to the shared page
     for (; made < calls; made++) {
         register uint64_t a7 __asm__("a7") = next_random(&state) % (CALLS_END + 4);
         register uint64_t a0 __asm__("a0") = random_argument(&state);
         register uint64_t a1 __asm__("a1") = random_argument(&state);
         register uint64_t a2 __asm__("a2") = random_argument(&state);
         register uint64_t a3 __asm__("a3") = random_argument(&state);
-        if (a7 == CALL_semaphore_take || a7 == CALL_mutex_lock || a7 == CALL_queue_get || a7 == CALL_stack_pop)
+        if (a7 == CALL_semaphore_take || a7 == CALL_mutex_lock || a7 == CALL_queue_get ||
+            a7 == CALL_stack_pop)
             a1 = 0; // nobody else would give
         a2 = a7 == CALL_condvar_wait ? 0 : a2;
         a3 = a7 == CALL_events_wait || a7 == CALL_events_wait_all ? 0 : a3;
@@ -252,7 +277,8 @@ static void program_fuzz(shared_words *shared)
             __asm__ volatile("ecall"
                              : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a7)
                              :
-                             : "a4", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
+                             : "a4", "a5", "a6", "t0", "t1", "t2", "t3", "t4", "t5", "t6",
+                               "memory");
     }
     shared[1] = made;
 }
@@ -265,7 +291,7 @@ void program_main(uint64_t program)
 #undef PROGRAM
     };
     if (program < PROGRAMS_END)
-        programs[program]((shared_words *)USER_STAGE);
+        programs[program]((shared_words *)USER_SHARED);
 }
 
 _Noreturn void program_exit(void)

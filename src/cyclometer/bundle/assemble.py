@@ -23,9 +23,20 @@ from cyclometer.bundle.model import (
     Samples,
     no_samples,
     samples,
-)  # fmt: skip
+)
 from cyclometer.record.decode import Damage
-from cyclometer.record.schema import Circle, Events, Failed, Group, Hello, Overhead, Pass, Record, Skipped
+from cyclometer.record.schema import (
+    Circle,
+    Events,
+    Failed,
+    Group,
+    Hello,
+    Overhead,
+    Pass,
+    Record,
+    Skipped,
+)
+from cyclometer.text import printable
 
 _Chunk = tuple[int, int, Group | Pass | Overhead]  # row, run, record
 
@@ -33,7 +44,12 @@ _Chunk = tuple[int, int, Group | Pass | Overhead]  # row, run, record
 class Assembler:
     """Collects the streams of a measurement, one run after another, in any interleaving."""
 
-    def __init__(self, target: str, environment: dict[str, Any], extra_configuration: dict[str, str] | None = None):
+    def __init__(
+        self,
+        target: str,
+        environment: dict[str, Any],
+        extra_configuration: dict[str, str] | None = None,
+    ):
         self.target = target
         self.environment = environment
         self.plan: dict[str, Any] = {}
@@ -65,7 +81,9 @@ class Assembler:
     def add_damage(self, run: int, damage: Iterable[Damage]) -> None:
         """Reports what the decoder of `run` could not use."""
         for item in damage:
-            self.problems.append(Problem(item.what, f"console of run {run}, line {item.line}", "damaged"))
+            self.problems.append(
+                Problem(item.what, f"console of run {run}, line {item.line}", "damaged")
+            )
 
     def bundle(self) -> Bundle:
         """Everything so far, tagged; not stored yet."""
@@ -79,15 +97,21 @@ class Assembler:
             plan=self.plan,
             tool=f"cyclometer {__version__}",
         )
-        return Bundle(identity, _samples(self._row_list, self._chunks, self._rt_gap_s()))
+        return Bundle(printable(identity), _samples(self._row_list, self._chunks, self._rt_gap_s()))
 
     def values(self) -> int:
         """How many measured values arrived, overheads not counted."""
-        return sum(len(record.values) for _, _, record in self._chunks if not isinstance(record, Overhead))
+        return sum(
+            len(record.values) for _, _, record in self._chunks if not isinstance(record, Overhead)
+        )
 
     def _rt_gap_s(self) -> float:
-        """How long the kernel pauses real-time threads that used up their share; 0 where it does not or is unknown."""
-        runtime, period = (self.environment.get(name, 0) for name in ("rt_runtime_us", "rt_period_us"))
+        """How long the kernel pauses real-time threads that used up their share; 0 where it does
+        not or is unknown.
+        """
+        runtime, period = (
+            self.environment.get(name, 0) for name in ("rt_runtime_us", "rt_period_us")
+        )
         return max(0, period - runtime) / 1e6 if runtime and runtime > 0 else 0.0
 
     def _problem(self, problem: Problem) -> None:
@@ -102,12 +126,18 @@ class Assembler:
         if key not in self._rows:
             self._rows[key] = len(self._row_list)
             clock = self._first_clock(clock)
-            self._row_list.append(Row(record.contract, clock, record.method, configuration, record.flow))
+            self._row_list.append(
+                Row(record.contract, clock, record.method, configuration, record.flow)
+            )
         self._current[run, record.contract.key, record.method] = self._rows[key]
 
     def _first_clock(self, clock: Clock) -> Clock:
         """One rate for all runs: each run finds it anew, to about 1e-5."""
-        same = (row.clock for row in self._row_list if (row.clock.name, row.clock.unit) == (clock.name, clock.unit))
+        same = (
+            row.clock
+            for row in self._row_list
+            if (row.clock.name, row.clock.unit) == (clock.name, clock.unit)
+        )
         return next(same, clock)
 
     def _chunk(self, run: int, record: Group | Pass | Overhead) -> None:
@@ -148,21 +178,29 @@ def _samples(rows: list[Row], chunks: list[_Chunk], rt_gap_s: float) -> Samples:
     }
     names = sorted({name for _, _, record in chunks for name in record.counters})
     counters = {
-        name: join(record.counters.get(name, [MISSING] * len(record.values)) for _, _, record in chunks)
+        name: join(
+            record.counters.get(name, [MISSING] * len(record.values)) for _, _, record in chunks
+        )
         for name in names
     }
     columns["tags"] = _tags(rows, columns, counters, rt_gap_s)
     return samples(columns, counters)
 
 
-def _tags(rows: list[Row], columns: dict[str, Any], counters: dict[str, Any], rt_gap_s: float) -> Any:
+def _tags(
+    rows: list[Row], columns: dict[str, Any], counters: dict[str, Any], rt_gap_s: float
+) -> Any:
     """Tags of all samples, row by row; an empty reading has no contract, only disturbances."""
     row, kind, turns = columns["row"], columns["kind"], columns["turns"]
     bits = np.zeros(len(row), np.int32)
     for index, one in enumerate(rows):
         for of_kind, expected in ((0, one.contract), (1, Contract(key=one.contract.key))):
             picked = np.flatnonzero((row == index) & (kind == of_kind))
-            found = tagging.tags(expected, turns[picked], {n: c[picked] for n, c in counters.items()})
+            found = tagging.tags(
+                expected, turns[picked], {n: c[picked] for n, c in counters.items()}
+            )
             gap = rt_gap_s * one.clock.hz
-            bits[picked] = tagging.throttled(found, columns["value"][picked], gap) if gap > 0 else found
+            bits[picked] = (
+                tagging.throttled(found, columns["value"][picked], gap) if gap > 0 else found
+            )
     return bits

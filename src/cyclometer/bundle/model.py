@@ -11,24 +11,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.record.schema import Clock, Contract, Flow, Interval
+from cyclometer.record.schema import MAX_NUMBER, Clock, Contract, Flow, Index, Interval
 
 SCHEMA = 1
 
+# As in record.schema: bounds of what a stored bundle may hold, checked where it is decoded.
+Number = Annotated[float, msgspec.Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+Spread = Annotated[float, msgspec.Meta(ge=0, le=MAX_NUMBER)]
+Size = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+
 __all__ = [
-    "COLUMNS", "MISSING", "SCHEMA", "TAGS", "Bundle", "Clock", "Contract", "Flow", "Identity", "Interval", "Problem",
-    "Row", "Samples", "Source", "Summary", "no_samples", "samples", "tag_bit",
-]  # fmt: skip
+    "COLUMNS",
+    "MISSING",
+    "SCHEMA",
+    "TAGS",
+    "Bundle",
+    "Clock",
+    "Contract",
+    "Flow",
+    "Identity",
+    "Interval",
+    "Problem",
+    "Row",
+    "Samples",
+    "Source",
+    "Summary",
+    "no_samples",
+    "samples",
+    "tag_bit",
+]
 
 
 class Source(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where a foreign row stood: the kept raw file, its line (from 1; 0 unknown) and its literal name there."""
+    """Where a foreign row stood: the kept raw file, its line (from 1; 0 unknown) and its literal
+    name there.
+    """
 
     file: str
     line: int = 0
@@ -36,7 +59,9 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One row of a bundle. `configuration` says how the target was built, in the target's own option names."""
+    """One row of a bundle. `configuration` says how the target was built, in the target's own
+    option names.
+    """
 
     contract: Contract
     clock: Clock
@@ -50,31 +75,35 @@ class Row(msgspec.Struct, frozen=True):
 class Summary(msgspec.Struct, frozen=True, omit_defaults=True):
     """Statistics that a foreign tool printed for `row`, run by run; None where it printed none.
 
-    They describe values as `Samples` holds them: a whole test's where a test has more than one turn.
-    `run` is -1 for a figure over all runs. `visit` and `group` are -1 unless the figure is of one visit
-    (a foreign suite's iteration) or one group alone. `status`: ok, failed or inconclusive, as the tool said.
-    `quantiles`: probability as text ("0.99") -> value.
+    They describe values as `Samples` holds them: a whole test's where a test has more than one
+    turn. `run` is -1 for a figure over all runs. `visit` and `group` are -1 unless the figure is of
+    one visit (a foreign suite's iteration) or one group alone. `status`: ok, failed or
+    inconclusive, as the tool said. `quantiles`: probability as text ("0.99") -> value.
     """
 
-    row: int
-    run: int = 0
-    visit: int = -1
-    group: int = -1
-    n: int | None = None
-    mean: float | None = None
-    sd: float | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    median: float | None = None
-    quantiles: dict[str, float] = {}
+    row: Index
+    run: Index = 0
+    visit: Index = -1
+    group: Index = -1
+    n: Size | None = None
+    mean: Number | None = None
+    sd: Spread | None = None
+    minimum: Number | None = None
+    maximum: Number | None = None
+    median: Number | None = None
+    quantiles: dict[str, Number] = {}
+    step: Spread = 0.0  # smallest difference that the figures can show; 0 unknown
     status: str = "ok"
     note: str = ""
-    extra: dict[str, float] = {}  # figures with a name of their own, e.g. {"change_pct": -43.51, "us": 1.97}
+    # figures with a name of their own, e.g. {"change_pct": -43.51, "us": 1.97}
+    extra: dict[str, Number] = {}
     source: Source | None = None  # of this very figure, where a row has one line a run
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something the reader of this bundle must know: a damaged record, a failed circle, a line not understood."""
+    """Something the reader of this bundle must know: a damaged record, a failed circle, a line not
+    understood.
+    """
 
     what: str
     where: str = ""  # "console line 12", "circle pipe.round_trip"
@@ -82,12 +111,23 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 # Tags say why a test is set aside; bits of the `tags` column, in this order, for ever.
-TAGS = ("invalid", "interrupt", "preempted", "steal", "migrated", "throttled", "frequency", "unstable")
+TAGS = (
+    "invalid",
+    "interrupt",
+    "preempted",
+    "steal",
+    "migrated",
+    "throttled",
+    "frequency",
+    "unstable",
+)
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Raw samples in arrival order; arrays of one length. A value is the whole test's, over `turns` turns."""
+    """Raw samples in arrival order; arrays of one length. A value is the whole test's, over `turns`
+    turns.
+    """
 
     row: NDArray[np.int32]  # index into Bundle.rows
     run: NDArray[np.int32]
@@ -99,7 +139,8 @@ class Samples:
     at: NDArray[np.int64]  # clock at the test's begin since the run's origin; -1 unknown
     tags: NDArray[np.int32]  # bits of TAGS; 0 = undisturbed and valid
     kind: NDArray[np.int8]  # 0 measurement, 1 overhead of the reading
-    counters: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)  # deltas; MISSING where not counted
+    # deltas; MISSING where not counted
+    counters: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -109,17 +150,33 @@ class Samples:
         order, ends = self._by_row
         return order[ends[row] : ends[row + 1]] if 0 <= row < len(ends) - 1 else order[:0]
 
+    def tests(self, row: int, kind: int = 0, untagged: bool = False) -> NDArray[np.intp]:
+        """Indices of a row's samples of one kind in arrival order; `kind` 1 are empty readings."""
+        of_row = self.of_row(row)
+        mask: NDArray[np.bool_] = self.kind[of_row] == kind
+        return of_row[mask & (self.tags[of_row] == 0)] if untagged else of_row[mask]
+
     @cached_property
     def _by_row(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """All samples sorted by row, and where each row begins: found once, because every estimate asks for it."""
+        """All samples sorted by row, and where each row begins: found once, because every estimate
+        asks for it.
+        """
         counts = np.bincount(self.row) if len(self) else np.zeros(0, np.intp)
         return np.argsort(self.row, kind="stable"), np.concatenate(([0], np.cumsum(counts)))
 
 
 COLUMNS = {
-    "row": np.int32, "run": np.int32, "visit": np.int32, "group": np.int32, "test": np.int32, "turns": np.int64,
-    "value": np.float64, "at": np.int64, "tags": np.int32, "kind": np.int8,
-}  # fmt: skip
+    "row": np.int32,
+    "run": np.int32,
+    "visit": np.int32,
+    "group": np.int32,
+    "test": np.int32,
+    "turns": np.int64,
+    "value": np.float64,
+    "at": np.int64,
+    "tags": np.int32,
+    "kind": np.int8,
+}
 MISSING = np.iinfo(np.int64).min  # a counter that was not read for this sample
 
 
@@ -154,9 +211,13 @@ def tag_bit(name: str) -> int:
     return 1 << TAGS.index(name)
 
 
-def samples(columns: Mapping[str, Any], counters: Mapping[str, NDArray[np.int64]] | None = None) -> Samples:
+def samples(
+    columns: Mapping[str, Any], counters: Mapping[str, NDArray[np.int64]] | None = None
+) -> Samples:
     """Samples from columns of any numeric type, by name; KeyError names a missing one."""
-    typed: dict[str, Any] = {name: np.asarray(columns[name], dtype) for name, dtype in COLUMNS.items()}
+    typed: dict[str, Any] = {
+        name: np.asarray(columns[name], dtype) for name, dtype in COLUMNS.items()
+    }
     return Samples(**typed, counters=counters or {})
 
 

@@ -16,14 +16,22 @@ import msgspec
 import numpy as np
 
 from cyclometer.bundle.model import COLUMNS, MISSING, Bundle, Identity, Samples, no_samples, samples
+from cyclometer.bundle.validate import validated
 from cyclometer.errors import BadFile, NothingMeasured
 
 IDENTITY, SAMPLES, CONSOLE = "bundle.json", "samples.parquet", "console.log"
+MAX_IDENTITY_BYTES = 512 << 20
+MAX_SAMPLES = 100_000_000  # some 60 bytes of memory each
+_TYPES = {  # of the columns, as DuckDB calls them
+    name: {np.int8: "TINYINT", np.int32: "INTEGER", np.int64: "BIGINT", np.float64: "DOUBLE"}[kind]
+    for name, kind in COLUMNS.items()
+}
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,120}")
 
 
 def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bundle:
-    """Stores `bundle` as the new directory `path`, with `files` (kept name -> content or a file to copy) beside it.
+    """Stores `bundle` as the new directory `path`, with `files` (kept name -> content or a file to
+    copy) beside it.
 
     Raises BadFile where `path` exists or a kept name would leave the bundle.
     """
@@ -33,7 +41,9 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
     try:
         for name, content in files.items():
             _keep(temporary, name, content)
-        (temporary / IDENTITY).write_bytes(msgspec.json.format(msgspec.json.encode(bundle.identity), indent=1))
+        (temporary / IDENTITY).write_bytes(
+            msgspec.json.format(msgspec.json.encode(bundle.identity), indent=1)
+        )
         if len(bundle.samples):
             _write_samples(bundle, temporary / SAMPLES)
         digest = _digest(temporary)
@@ -46,28 +56,32 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
 
 
 def refuse_existing(path: Path) -> None:
-    """Raises BadFile where no new bundle can be called `path`; to be asked before long work, too."""
+    """Raises BadFile where no new bundle can be called `path`; to be asked before long work,
+    too.
+    """
     if path.exists():
         raise BadFile(f"{path} exists already and bundles never change; choose another -o")
 
 
 def read(path: Path) -> Bundle:
-    """The bundle in directory `path`. Raises BadFile where it is none, or is damaged."""
+    """The bundle in directory `path`. Raises BadFile if there is none, or it is damaged."""
     try:
-        identity = msgspec.json.decode((path / IDENTITY).read_bytes(), type=Identity)
+        identity = _read_identity(path / IDENTITY)
+        held = _read_samples(path / SAMPLES) if (path / SAMPLES).exists() else no_samples()
+        digest = _digest(path)
     except OSError as error:
         if not path.exists():
-            raise BadFile(f"{path} does not exist; name a bundle that `run` or `ingest` wrote") from error
+            raise BadFile(
+                f"{path} does not exist; name a bundle that `run` or `ingest` wrote"
+            ) from error
         raise BadFile(
-            f"{path} is not a bundle ({error.strerror}: {IDENTITY}); name a folder that `run` or `ingest` wrote"
+            f"{path} is not a bundle ({error.strerror}: {IDENTITY}); name a folder that `run` or "
+            "`ingest` wrote"
         ) from error
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise BadFile(f"{path / IDENTITY} is damaged ({error}); restore it or measure again") from error
-    file = path / SAMPLES
-    held = _read_samples(file) if file.exists() else no_samples()
-    if len(held) and not 0 <= held.row.min() <= held.row.max() < len(identity.rows):
-        raise BadFile(f"{file} belongs to other rows than {IDENTITY} has; restore both or measure again")
-    return Bundle(identity, held, _digest(path), str(path))
+    try:
+        return validated(Bundle(identity, held, digest, str(path)))
+    except ValueError as error:
+        raise BadFile(f"{path} is damaged ({error}); restore it or measure again") from error
 
 
 def bundles(store: Path) -> list[Path]:
@@ -113,33 +127,64 @@ def _write_samples(bundle: Bundle, path: Path) -> None:
 
     s = bundle.samples
     columns: dict[str, Any] = {name: getattr(s, name) for name in COLUMNS}
-    columns |= {f"count_{name}": np.ma.masked_equal(values, MISSING) for name, values in s.counters.items()}
+    columns |= {
+        f"count_{name}": np.ma.masked_equal(values, MISSING) for name, values in s.counters.items()
+    }
     with duckdb.connect() as database:
         database.register("columns", columns)
-        # Keys as a list that the row's number looks up: an array of a million texts takes longer than all numbers.
+        # Keys as a list that the row's number looks up: an array of a million texts takes longer
+        # than all numbers.
         keys = [row.contract.key for row in bundle.identity.rows]
         chosen = "SELECT ($1)[row + 1] AS circle, * FROM columns"
-        database.execute(f"COPY ({chosen}) TO '{_quoted(path)}' (FORMAT parquet, COMPRESSION zstd)", [keys])
+        database.execute(
+            f"COPY ({chosen}) TO '{_quoted(path)}' (FORMAT parquet, COMPRESSION zstd)", [keys]
+        )
+
+
+def _read_identity(path: Path) -> Identity:
+    data = path.read_bytes() if path.stat().st_size <= MAX_IDENTITY_BYTES else b""
+    if not data:
+        raise BadFile(f"{path} is empty or larger than {MAX_IDENTITY_BYTES >> 20} MiB; restore it")
+    try:
+        return msgspec.json.decode(data, type=Identity)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise BadFile(f"{path} is damaged ({error}); restore it or measure again") from error
 
 
 def _read_samples(path: Path) -> Samples:
+    """The samples as DuckDB casts them to the types of COLUMNS; BadFile if a value does not fit."""
     import duckdb
 
+    source = f"read_parquet('{_quoted(path)}')"
     try:
         with duckdb.connect() as database:
-            columns = database.sql(f"SELECT * EXCLUDE (circle) FROM read_parquet('{_quoted(path)}')").fetchnumpy()
+            ((count,),) = database.execute(f"SELECT count(*) FROM {source}").fetchall()
+            if count > MAX_SAMPLES:
+                raise BadFile(f"{path} holds {count} samples, more than the {MAX_SAMPLES} read")
+            names = [row[0] for row in database.execute(f"DESCRIBE FROM {source}").fetchall()]
+            counters = [name for name in names if name.startswith("count_")]
+            types = _TYPES | dict.fromkeys(counters, "BIGINT")
+            chosen = (
+                f"{_as_name(name)}::{kind} AS {_as_name(name)}" for name, kind in types.items()
+            )
+            columns = database.execute(f"SELECT {', '.join(chosen)} FROM {source}").fetchnumpy()
     except duckdb.Error as error:
-        raise BadFile(f"{path} is damaged ({str(error).splitlines()[0]}); restore it or measure again") from error
-    counters = {
-        name.removeprefix("count_"): np.ma.filled(values, MISSING).astype(np.int64)
-        for name, values in columns.items()
-        if name.startswith("count_")
+        raise BadFile(
+            f"{path} is damaged ({str(error).splitlines()[0]}); restore it or measure again"
+        ) from error
+    absent = [name for name in COLUMNS if np.ma.is_masked(columns[name])]
+    if absent:
+        raise BadFile(f"{path} is damaged (samples without {absent[0]}); restore it")
+    counts = {
+        name.removeprefix("count_"): np.ma.filled(columns[name], MISSING) for name in counters
     }
-    try:
-        return samples(columns, counters)
-    except KeyError as error:
-        raise BadFile(f"{path} has no column {error}; it is not a bundle's samples") from error
+    return samples(columns, counts)
 
 
 def _quoted(path: Path) -> str:
     return os.fspath(path).replace("'", "''")
+
+
+def _as_name(name: str) -> str:
+    """`name` as SQL quotes the name of a column."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Contract check and disturbance tags: which tests count, and why the others are set aside.
 
-A test is `invalid` when an expected counter is off although nothing disturbed the test; a disturbed one is
-tagged by cause. No test is tagged because of its value.
+A test is `invalid` when an expected counter is off although nothing disturbed the test; a disturbed
+one is tagged by cause. No test is tagged because of its value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from cyclometer.bundle.model import MISSING, Contract, tag_bit
 
 Counts = Mapping[str, NDArray[np.int64]]
 
-FREQUENCY_STEP_KHZ = 50_000  # what a governor's step is at least; below it the reading itself wanders
+FREQUENCY_STEP_KHZ = (
+    50_000  # what a governor's step is at least; below it the reading itself wanders
+)
 _NEARLY = 0.9  # of a pause, whose begin and end lie on timer ticks
 # Counters that show a disturbance when they exceed what the contract expects of them.
 _EXCESS = {"interrupts": "interrupt", "steal_ns": "steal", "migrations": "migrated"}
@@ -27,7 +29,9 @@ def tags(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDAr
     bits = np.zeros(len(turns), np.int32)
     for counter, tag in _EXCESS.items():
         if counter in counters:
-            bits[_present(counters[counter]) & (_off(contract, counter, turns, counters) > 0)] |= tag_bit(tag)
+            bits[_present(counters[counter]) & (_off(contract, counter, turns, counters) > 0)] |= (
+                tag_bit(tag)
+            )
     if "khz" in counters:
         moved = np.abs(counters["khz"]) >= FREQUENCY_STEP_KHZ
         bits[_present(counters["khz"]) & moved] |= tag_bit("frequency")
@@ -37,17 +41,20 @@ def tags(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDAr
 
 
 def throttled(bits: NDArray[np.int32], value: NDArray[np.float64], gap: float) -> NDArray[np.int32]:
-    """`bits` with `throttled` on preempted tests that lasted at least `gap`, the kernel's pause of real-time threads.
+    """`bits` with `throttled` on preempted tests that lasted at least `gap`, the kernel's pause of
+    real-time threads.
 
-    The kernel counts its pauses nowhere. A preemption by an outsider that long is one: nothing else may keep a
-    SCHED_FIFO thread off its CPU. The test is set aside already; this names the cause.
+    The kernel counts its pauses nowhere. A preemption by an outsider that long is one: nothing else
+    may keep a SCHED_FIFO thread off its CPU. The test is set aside already; this names the cause.
     """
     paused = (bits & tag_bit("preempted") > 0) & (value >= _NEARLY * gap)
     return np.where(paused, bits | tag_bit("throttled"), bits).astype(np.int32)
 
 
 def mismatch(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:
-    """Tests in which a counter that the contract names, and that was read, is not exactly expect x turns."""
+    """Tests in which a counter that the contract names, and that was read, is not exactly expect x
+    turns.
+    """
     wrong = np.zeros(len(turns), bool)
     for counter, per_turn in contract.expect.items():
         if counter in counters:
@@ -60,16 +67,20 @@ def _present(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     return present
 
 
-def _off(contract: Contract, counter: str, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.int64]:
+def _off(
+    contract: Contract, counter: str, turns: NDArray[np.int64], counters: Counts
+) -> NDArray[np.int64]:
     return counters[counter] - contract.expect.get(counter, 0) * turns
 
 
 def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:
-    """The CPU switched to a thread that takes no part: its switches are not those of the participants.
+    """The CPU switched to a thread that takes no part: its switches are not those of the
+    participants.
 
     They are fewer where that thread ran between two readings of the counters.
 
-    Where the CPU cannot be watched, or participants come and go, an unexpected involuntary switch is the sign.
+    Where the CPU cannot be watched, or participants come and go, an unexpected involuntary switch
+    is the sign.
     """
     expect = contract.expect
     if "switches" in expect and "cpu_switches" in counters and "switches" in counters:
@@ -79,5 +90,7 @@ def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
         disturbed: NDArray[np.bool_] = watched & (outside != 0)
         return disturbed
     if "involuntary" in counters and expect.get("switches", 0) == 0:
-        return _present(counters["involuntary"]) & (_off(contract, "involuntary", turns, counters) > 0)
+        return _present(counters["involuntary"]) & (
+            _off(contract, "involuntary", turns, counters) > 0
+        )
     return np.zeros(len(turns), bool)

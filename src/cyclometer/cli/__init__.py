@@ -6,11 +6,16 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 
 import rich_click as click
 
 from cyclometer import __version__
-from cyclometer.errors import FAILED, CyclometerError
+from cyclometer.cli import streams
+from cyclometer.errors import DEFECT, FAILED, PASS, CyclometerError
+from cyclometer.text import one_line
+
+_LONGEST = 1_000  # characters of an error message
 
 # name -> module whose `command` it is; the modules import what is heavy only when they run
 COMMANDS = {
@@ -34,7 +39,8 @@ class _Lazy(click.RichGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return [*COMMANDS]  # not list(): once `cyclometer list` is imported that name is a module here
+        # not list(): once `cyclometer list` is imported that name is a module here
+        return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         del ctx
@@ -44,36 +50,77 @@ class _Lazy(click.RichGroup):
         command.name = name  # each module calls its own `command`; help shows it under this name
         return command
 
-    def invoke(self, ctx: click.Context) -> object:
-        """Runs the command; a reader of our output that has seen enough (`| head`) is no failure."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
 
-
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(__version__, prog_name="cyclometer")
 def cli() -> None:
     """A latency laboratory for operating-system kernels.
 
-    Exit codes: 0 pass or equivalent, 1 confirmed regression, 2 usage, 3 undecided, 4 not comparable or
-    environment refused, 5 measurement or transport failure, 6 nothing measured.
+    Exit codes: 0 pass or equivalent, 1 confirmed regression, 2 usage, 3 undecided, 4 not comparable
+    or environment refused, 5 measurement or transport failure, 6 nothing measured,
+    70 a defect of this program.
 
     Example: cyclometer run --quick && cyclometer show
     """
 
 
 def main() -> None:
-    """Runs a command; every error that is ours becomes one sentence and its exit code."""
+    """Runs a command; whatever goes wrong becomes one sentence and a documented exit code."""
+    streams.make_usable()
+    sys.exit(_exit_code())
+
+
+def _exit_code() -> int:
     try:
-        sys.exit(cli(standalone_mode=False))
-    except CyclometerError as error:
-        click.echo(f"cyclometer: {error}", err=True)
-        sys.exit(error.exit_code)
-    except click.Abort:
-        sys.exit(FAILED)
+        code = _run()
+        sys.stdout.flush()  # here, where a full disk or a closed pipe can still be reported
+        return code
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
+    except BrokenPipeError:  # the reader of our output has seen enough, as `head` does
+        streams.discard_output()
+        return PASS
+    except Exception as error:  # nothing may end with 1, which means a regression
+        sentence, code = _explained(error)
+        click.echo(f"cyclometer: {one_line(sentence, _LONGEST)}", err=True)
+        return code
+
+
+def _run() -> int:
+    try:
+        return int(cli(standalone_mode=False) or PASS)
+    except SystemExit as end:  # how commands return a code
+        return end.code if isinstance(end.code, int) else PASS
+
+
+def _explained(error: Exception) -> tuple[str, int]:
+    """A sentence about what ended a command, and the exit code."""
+    if isinstance(error, CyclometerError):
+        return str(error), error.exit_code
+    if isinstance(error, click.Abort):
+        return "interrupted", FAILED
+    if isinstance(error, OSError):
+        streams.discard_output()
+        return _of_system(error), FAILED
+    return _of_defect(error), DEFECT
+
+
+def _of_system(error: OSError) -> str:
+    """A sentence about what the operating system refused."""
+    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+    return f"{where}{error.strerror or error}; free space or choose another place, and try again"
+
+
+def _of_defect(error: Exception) -> str:
+    """A sentence about an exception that nobody expected, with the place a report should name."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    if os.environ.get("CYCLOMETER_DEBUG"):
+        traceback.print_exception(error)
+    place = f"{type(error).__name__} in {os.path.basename(last.filename)} line {last.lineno}"
+    return (
+        f"internal error ({place}: {error}); please report it with the traceback that "
+        "CYCLOMETER_DEBUG=1 prints"
+    )

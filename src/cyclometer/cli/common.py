@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import rich_click as click
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
+    from cyclometer.errors import BrokenPlugin
 
 STORE = Path("results")
 
@@ -21,14 +22,22 @@ def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what target qemu-linux boots, for the commands that boot it."""
     options = (
         click.option(
-            "--kernel", metavar="IMAGE", help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *)."
-        ),
-        click.option("--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux)."),
-        click.option(
-            "--cpu-model", metavar="MODEL", help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]"
+            "--kernel",
+            metavar="IMAGE",
+            help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).",
         ),
         click.option(
-            "--symbols", metavar="FILE", help="System.map or vmlinux of the traced kernel.  [default: its own list]"
+            "--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux)."
+        ),
+        click.option(
+            "--cpu-model",
+            metavar="MODEL",
+            help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]",
+        ),
+        click.option(
+            "--symbols",
+            metavar="FILE",
+            help="System.map or vmlinux of the traced kernel.  [default: its own list]",
         ),
     )
     for option in reversed(options):
@@ -50,9 +59,19 @@ def load(path: Path | None) -> Bundle:
     return store.read(path or store.latest(STORE))
 
 
-def pairs(_: click.Context | None, parameter: click.Parameter | None, value: str | None) -> dict[str, str]:
+def note_broken(plugins: Sequence[BrokenPlugin]) -> None:
+    """Reports installed packages that cannot provide what they declare; the command goes on."""
+    for error in plugins:
+        click.echo(f"cyclometer: {error}", err=True)
+
+
+def pairs(
+    _: click.Context | None, parameter: click.Parameter | None, value: str | None
+) -> dict[str, str]:
     """`a=b,c=d` as a mapping."""
     try:
         return dict(pair.split("=", 1) for pair in value.split(",")) if value else {}
     except ValueError as error:
-        raise click.BadParameter("write it as option=value,option=value", param=parameter) from error
+        raise click.BadParameter(
+            "write it as option=value,option=value", param=parameter
+        ) from error

@@ -13,33 +13,46 @@ from cyclometer.cli import sides
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
+    from cyclometer.compare.finding import Options
     from cyclometer.compare.pairing import Across
-    from cyclometer.compare.verdicts import Options
 
 
 @click.command(cls=sides.TwoSides)
 @sides.options
 @click.option("--matrix", is_flag=True, help="Lay all configurations of the operands side by side.")
-@click.option("--aa", is_flag=True, help="The operand is a store of repeated runs: count false alarms.")
+@click.option(
+    "--aa", is_flag=True, help="The operand is a store of repeated runs: count false alarms."
+)
 @click.option("--history", is_flag=True, help="The operand is a store: find when circles changed.")
 def command(
-    operands: tuple[str, ...], margin: float, fdr: float, layout_floor: float | None, across: Across,
-    as_json: bool, as_markdown: bool, **modes: bool,
-) -> None:  # fmt: skip
+    operands: tuple[str, ...],
+    margin: float,
+    fdr: float,
+    layout_floor: float | None,
+    across: Across,
+    as_json: bool,
+    as_markdown: bool,
+    **modes: bool,
+) -> None:
     """Compare BEFORE with AFTER: bundles, or files of other tools; several a side with -- between.
 
-    A change is (after - before) / before. One file that holds both (rows of state=before and state=after) stands alone.
+    A change is (after - before) / before. One file that holds both (rows of state=before and
+    state=after) stands alone.
 
     Example: cyclometer compare before/*.json -- after/*.json --margin 2%
     """
-    from cyclometer.compare import verdicts
+    from cyclometer.compare import finding, verdicts
 
-    options = verdicts.Options(margin, fdr, layout_floor)
+    options = finding.Options(margin, fdr, layout_floor)
     chosen = [name for name, wanted in modes.items() if wanted]
     if len(chosen) > 1:
-        raise UsageError(f"--{' and --'.join(chosen)} are answers to different questions; choose one")
+        raise UsageError(
+            f"--{' and --'.join(chosen)} are answers to different questions; choose one"
+        )
     if chosen:
-        _MODES[chosen[0]](sides.together(operands), options, across, sides.Form.of(as_json, as_markdown))
+        _MODES[chosen[0]](
+            sides.together(operands), options, across, sides.Form.of(as_json, as_markdown)
+        )
         return
     from cyclometer.report import comparison
 
@@ -53,7 +66,10 @@ def _matrix(paths: list[Path], options: Options, across: Across, form: sides.For
     from cyclometer.report import matrix as report
 
     alone = len({path.name for path in paths}) == len(paths)
-    named = {path.name if alone else str(path): pairing.side(sides.load([path]), options.level) for path in paths}
+    named = {
+        path.name if alone else str(path): pairing.side(sides.load([path]), options.level)
+        for path in paths
+    }
     form.print(report, matrix.matrix(named, options, across))
 
 

@@ -23,9 +23,20 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
 
 
 @click.command("doctor")
-@click.option("--cpu", type=click.IntRange(min=0), help="The CPU to be measured on; default: the last one available.")
-@click.option("--tune", "action", flag_value="tune", help="Change what disturbs measurements and can be changed.")
-@click.option("--restore", "action", flag_value="restore", help="Undo every change that --tune made.")
+@click.option(
+    "--cpu",
+    type=click.IntRange(min=0),
+    help="The CPU to be measured on; default: the last one available.",
+)
+@click.option(
+    "--tune",
+    "action",
+    flag_value="tune",
+    help="Change what disturbs measurements and can be changed.",
+)
+@click.option(
+    "--restore", "action", flag_value="restore", help="Undo every change that --tune made."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(cpu: int | None, action: str | None, as_json: bool) -> None:
     """Say what this machine does to measurements, what each thing costs, and what changes it.
@@ -48,14 +59,19 @@ def _examine(cpu: int | None, as_json: bool) -> bool:
     findings = checks.examine(seen)
     changed = tune.tuned(tune.default_journal(), ROOT)
     if as_json:
-        answer = {"cpu": seen.cpu, "findings": [dataclasses.asdict(finding) for finding in findings]}
+        answer = {
+            "cpu": seen.cpu,
+            "findings": [dataclasses.asdict(finding) for finding in findings],
+        }
         click.echo(json.dumps(answer | {"tuned": changed, "environment": seen.facts}, indent=2))
     else:
         click.echo(f"CPU {seen.cpu} of {seen.facts.get('cpu_model', 'a nameless machine')}")
         for finding in findings:
             _print_finding(finding)
         if changed:
-            click.echo(f"{len(changed)} settings are tuned; `cyclometer doctor --restore` brings them back")
+            click.echo(
+                f"{len(changed)} settings are tuned; `cyclometer doctor --restore` brings them back"
+            )
     return not any(finding.state == checks.BAD for finding in findings)
 
 
@@ -77,7 +93,9 @@ def _tune(cpu: int | None, as_json: bool) -> bool:
 
     journal = tune.default_journal()
     changes = tune.tune(knobs.knobs(ROOT, observe.chosen_cpu(cpu, ROOT)), journal, ROOT)
-    return _print_changes(changes, as_json, f"`cyclometer doctor --restore` undoes this (journal {journal})")
+    return _print_changes(
+        changes, as_json, f"`cyclometer doctor --restore` undoes this (journal {journal})"
+    )
 
 
 def _restore(cpu: int | None, as_json: bool) -> bool:
@@ -85,15 +103,21 @@ def _restore(cpu: int | None, as_json: bool) -> bool:
 
     if cpu is not None:
         raise errors.UsageError("--restore undoes every change, whichever the CPU; leave --cpu out")
-    return _print_changes(tune.restore(tune.default_journal(), ROOT), as_json, "every setting is as it was")
+    return _print_changes(
+        tune.restore(tune.default_journal(), ROOT), as_json, "every setting is as it was"
+    )
 
 
 def _print_changes(changes: list[Change], as_json: bool, closing: str) -> bool:
-    """Print what was changed and, a sentence a reason, what was not; False where nothing was that had to be."""
+    """Print what was changed and, a sentence a reason, what was not; False where nothing was that
+    had to be.
+    """
     refused = [change for change in changes if change.refusal]
     done = len(refused) < len(changes) or not changes
     if as_json:
-        click.echo(json.dumps({"changes": [dataclasses.asdict(change) for change in changes]}, indent=2))
+        click.echo(
+            json.dumps({"changes": [dataclasses.asdict(change) for change in changes]}, indent=2)
+        )
         return done
     for change in changes:
         if not change.refusal:

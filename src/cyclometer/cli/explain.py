@@ -20,24 +20,43 @@ _DEFAULT = "default"
 
 @click.command()
 @click.argument("operands", nargs=-1, required=True, metavar="[SIDE] KEY | --diff A B KEY")
-@click.option("--target", default="qemu-virt", show_default=True, help="What to trace; see `cyclometer list`.")
-@click.option("--config", callback=pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime.")
+@click.option(
+    "--target", default="qemu-virt", show_default=True, help="What to trace; see `cyclometer list`."
+)
+@click.option(
+    "--config",
+    callback=pairs,
+    metavar="A=B,...",
+    help="How to build the kernel, as mcs=on,timer=mtime.",
+)
 @kernel_options
 @click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
 @click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write all views as one HTML file."
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write all views as one HTML file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all views as JSON.")
 def command(
-    operands: tuple[str, ...], target: str, config: dict[str, str], kernel: str | None, append: str | None,
-    cpu_model: str | None, symbols: str | None, diff: bool, lines: bool, output: Path | None, as_json: bool,
-) -> None:  # fmt: skip
+    operands: tuple[str, ...],
+    target: str,
+    config: dict[str, str],
+    kernel: str | None,
+    append: str | None,
+    cpu_model: str | None,
+    symbols: str | None,
+    diff: bool,
+    lines: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
     """Tell where one turn of circle KEY spent its time, instruction by instruction.
 
-    A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration, as qemu-virt:mcs=on
-    or rocket:memory_latency=20; or the configuration of --target, as mcs=on. `default` stands for --target as it is,
-    and is what is traced where no side is given.
+    A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration,
+    as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of --target, as mcs=on.
+    `default` stands for --target as it is, and is what is traced where no side is given.
 
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
 
@@ -45,7 +64,10 @@ def command(
     """
     *sides, key = operands
     if len(sides) != 2 if diff else len(sides) > 1:
-        raise UsageError("give KEY, or SIDE KEY, or --diff A B KEY; `cyclometer explain --help` says what a side is")
+        raise UsageError(
+            "give KEY, or SIDE KEY, or --diff A B KEY; `cyclometer explain --help` says what a "
+            "side is"
+        )
     booted = {"kernel": kernel, "append": append, "cpu_model": cpu_model, "symbols": symbols}
     config |= {name: value for name, value in booted.items() if value is not None}
     found = [_evidence(side, key, target, config, diff) for side in sides or [_DEFAULT]]
@@ -55,28 +77,35 @@ def command(
         _explanation(found[0], output, as_json, lines)
 
 
-def _evidence(side: str, key: str, target: str, config: dict[str, str], diff: bool) -> dict[str, Evidence]:
+def _evidence(
+    side: str, key: str, target: str, config: dict[str, str], diff: bool
+) -> dict[str, Evidence]:
     """Traces of the circle by role, from wherever the side says."""
     from cyclometer.explain import sources
-    from cyclometer.targets import registry
-    from cyclometer.targets.common import Request
+    from cyclometer.targets.api import Request
+    from cyclometer.targets.registry import TARGETS
 
     if Path(side).is_dir():
         return sources.kept(Path(side), key)
     name, options = _side(side)
-    one = registry.target(name or target)
+    one = TARGETS.load(name or target)
     chosen = {**config, **pairs(None, None, options)}
     latency_cyc, jitter = (_number(chosen, name) for name in ("memory_latency", "memory_jitter"))
     if key not in {contract.key for contract in one.circles(chosen)[1]}:
         raise UsageError(
-            f"{one.name} has no circle {key!r} in this configuration; `cyclometer list` names those it has"
+            f"{one.name} has no circle {key!r} in this configuration; `cyclometer list` names "
+            "those it has"
         )
-    request = Request(only=(key,), config=chosen, memory_latency_cyc=latency_cyc, memory_jitter=jitter)
+    request = Request(
+        only=(key,), config=chosen, memory_latency_cyc=latency_cyc, memory_jitter=jitter
+    )
     return sources.trace(one, request, [key], steady_only=diff)[key]
 
 
 def _side(words: str) -> tuple[str, str]:
-    """Target and configuration of a side that is no bundle; both empty where the options say all."""
+    """Target and configuration of a side that is no bundle; both empty where the options say
+    all.
+    """
     name, _, options = words.partition(":")
     if "=" in name:
         return "", words
@@ -84,14 +113,18 @@ def _side(words: str) -> tuple[str, str]:
 
 
 def _number(chosen: dict[str, str], name: str) -> int | None:
-    """Takes a setting of the machine, as records name it, out of a configuration. Raises UsageError for no number."""
+    """Takes a setting of the machine, as records name it, out of a configuration. Raises UsageError
+    for no number.
+    """
     value = chosen.pop(name, "off")
     if not value.isdecimal() and value != "off":
         raise UsageError(f"{name}={value} is no number; write it as {name}=20")
     return int(value) if value.isdecimal() else None
 
 
-def _explanation(found: dict[str, Evidence], output: Path | None, as_json: bool, lines: bool) -> None:
+def _explanation(
+    found: dict[str, Evidence], output: Path | None, as_json: bool, lines: bool
+) -> None:
     from cyclometer.explain.explanation import explain
     from cyclometer.report import explanation as report
 
@@ -107,7 +140,9 @@ def _explanation(found: dict[str, Evidence], output: Path | None, as_json: bool,
         report.show(steady, cold, lines)
 
 
-def _difference(before: dict[str, Evidence], after: dict[str, Evidence], output: Path | None, as_json: bool) -> None:
+def _difference(
+    before: dict[str, Evidence], after: dict[str, Evidence], output: Path | None, as_json: bool
+) -> None:
     from cyclometer.explain.difference import difference
     from cyclometer.explain.explanation import explain
     from cyclometer.report import explanation as report
@@ -127,5 +162,7 @@ def _write(output: Path, text: str) -> None:
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror}); choose another -o") from error
+        raise UsageError(
+            f"{output} cannot be written ({error.strerror}); choose another -o"
+        ) from error
     click.echo(f"{output}: {len(text.encode()) / 1e6:.1f} MB", err=True)

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import rich_click as click
 
-from cyclometer.cli.common import bundle_argument, load
+from cyclometer.cli.common import bundle_argument, load, note_broken
 from cyclometer.errors import UsageError
 
 
-def _options(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def _options(
+    _: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
     pairs = [value.partition("=") for value in values]
     for name, sign, _value in pairs:
         if not sign or not name:
@@ -22,37 +24,75 @@ def _options(_: click.Context, parameter: click.Parameter, values: tuple[str, ..
 
 @click.command()
 @bundle_argument
-@click.option("--format", "name", default="json", show_default=True, metavar="FORMAT", help="The format; see --list.")
+@click.option(
+    "--format",
+    "name",
+    default="json",
+    show_default=True,
+    metavar="FORMAT",
+    help="The format; see --list.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("--circle", "keys", multiple=True, metavar="KEY", help="Only this circle; may be repeated.")
-@click.option("--where", multiple=True, callback=_options, metavar="OPTION=VALUE", help="Only this configuration.")
+@click.option(
+    "--circle", "keys", multiple=True, metavar="KEY", help="Only this circle; may be repeated."
+)
+@click.option(
+    "--where",
+    multiple=True,
+    callback=_options,
+    metavar="OPTION=VALUE",
+    help="Only this configuration.",
+)
 @click.option("--run", type=int, help="kbench: which run.  [default: the first]")
 @click.option("--samples", is_flag=True, help="csv: every raw sample instead of a line a circle.")
-@click.option("--chart", default="samples", show_default=True, metavar="NAME",
-              help="svg, png: samples, ecdf, difference, line, cold or sequence.")  # fmt: skip
-@click.option("--beside", type=click.Path(path_type=Path), metavar="BUNDLE",
-              help="svg, png: this bundle's circle, too, as what came after.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Into this file.")
+@click.option(
+    "--chart",
+    default="samples",
+    show_default=True,
+    metavar="NAME",
+    help="svg, png: samples, ecdf, difference, line, cold or sequence.",
+)
+@click.option(
+    "--beside",
+    type=click.Path(path_type=Path),
+    metavar="BUNDLE",
+    help="svg, png: this bundle's circle, too, as what came after.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Into this file."
+)
 @click.option("--list", "listing", is_flag=True, help="List the formats and exit.")
 def command(
-    bundle: Path | None, name: str, keys: tuple[str, ...], where: dict[str, str], run: int | None, samples: bool,
-    chart: str, beside: Path | None, output: Path | None, listing: bool, as_json: bool,
-) -> None:  # fmt: skip
+    bundle: Path | None,
+    name: str,
+    keys: tuple[str, ...],
+    where: dict[str, str],
+    run: int | None,
+    samples: bool,
+    chart: str,
+    beside: Path | None,
+    output: Path | None,
+    listing: bool,
+    as_json: bool,
+) -> None:
     """Write a bundle in another tool's format.
 
-    Without BUNDLE the newest one in results/ is taken, without -o the result goes to standard output.
+    Without BUNDLE the newest one in results/ is taken, without -o the result goes to standard
+    output.
 
     Example: cyclometer export results/before --format kbench --circle pipe.round_trip.cross.equal
     """
     from dataclasses import replace
 
-    from cyclometer.report.export import request
+    from cyclometer.report.export import EXPORTERS, request
 
     if listing:
-        for each in request.exporters():
-            click.echo(f"{each:20} {_description(request.exporter(each))}")
+        known, broken = EXPORTERS.load_all()
+        for each, exporter in known.items():
+            click.echo(f"{each:20} {_description(exporter)}")
+        note_broken(broken)
         return
-    write = request.exporter("json" if as_json else name)
+    write = EXPORTERS.load("json" if as_json else name)
     asked = request.make(load(bundle), keys, where)
     other = None if beside is None else request.make(load(beside), keys, where)
     _deliver(write(replace(asked, run=run, samples=samples, chart=chart, beside=other)), output)
@@ -66,7 +106,10 @@ def _description(exporter: object) -> str:
 def _say_left_out(names: list[str]) -> None:
     if names:
         some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        click.echo(f"note: no valid latency for {some}; formats that hold results alone leave them out", err=True)
+        click.echo(
+            f"note: no valid latency for {some}; formats that hold results alone leave them out",
+            err=True,
+        )
 
 
 def _deliver(content: str | bytes, output: Path | None) -> None:
@@ -79,4 +122,6 @@ def _deliver(content: str | bytes, output: Path | None) -> None:
     try:
         output.write_bytes(data)
     except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror}); choose another -o") from error
+        raise UsageError(
+            f"{output} cannot be written ({error.strerror}); choose another -o"
+        ) from error

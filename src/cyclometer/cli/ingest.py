@@ -10,41 +10,67 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli.common import STORE
+from cyclometer.cli.common import STORE, note_broken
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="The bundle to write [results/NAME of the first file]."
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
 )
-@click.option("--format", "format_name", default="", metavar="NAME", help="The format, where it is not recognised.")
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="What the files do not say: clock, board ..."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The bundle to write [results/NAME of the first file].",
 )
-@click.option("--formats", is_flag=True, is_eager=True, expose_value=False, callback=lambda c, _, v: _list(c, v),
-              help="List the formats and the settings, and end.")  # fmt: skip
+@click.option(
+    "--format",
+    "format_name",
+    default="",
+    metavar="NAME",
+    help="The format, where it is not recognised.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What the files do not say: clock, board ...",
+)
+@click.option(
+    "--formats",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda c, _, v: _list(c, v),
+    help="List the formats and the settings, and end.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was read as JSON.")
 def command(
-    files: tuple[Path, ...], output: Path | None, format_name: str, settings: tuple[str, ...], as_json: bool
+    files: tuple[Path, ...],
+    output: Path | None,
+    format_name: str,
+    settings: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Read other tools' results into a bundle, raw files included.
 
-    Several files of one tool are runs of the same rows. A line that looks like data and is not understood is
-    reported, never dropped.
+    Several files of one tool are runs of the same rows. A line that looks like data and is not
+    understood is reported, never dropped.
 
     Example: cyclometer ingest boot-*.log --set board=hifive -o results/before
     """
     from cyclometer.bundle import store
-    from cyclometer.ingest import Settings, ingest
+    from cyclometer.ingest import Settings, broken, ingest
 
     target = output or _unused(STORE / files[0].stem)
     store.refuse_existing(target)
     bundle, raw = ingest(files, Settings(_pairs(settings)), format_name=format_name)
     stored = store.write(bundle, target, raw)
+    note_broken(broken())
     report = _report(stored)
     click.echo(json.dumps(report, indent=1) if as_json else _text(report))
 
@@ -87,13 +113,19 @@ def _report(bundle: Bundle) -> dict[str, object]:
 
 def _text(report: dict[str, object]) -> str:
     counts = (
-        "{files} file(s) of {tool}: {rows} rows, {runs} run(s), {summaries} printed statistics, {samples} raw values"
+        "{files} file(s) of {tool}: {rows} rows, {runs} run(s), {summaries} printed "
+        "statistics, {samples} raw values"
     )
     problems = report["problems"]
     assert isinstance(problems, list)
-    lines = [counts.format_map(report), *(f"{p['kind']}: {p['where']}: {p['what']}" for p in problems[:20])]
+    lines = [
+        counts.format_map(report),
+        *(f"{p['kind']}: {p['where']}: {p['what']}" for p in problems[:20]),
+    ]
     if len(problems) > 20:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(p["kind"] for p in problems).items())
+        kinds = ", ".join(
+            f"{count} {kind}" for kind, count in Counter(p["kind"] for p in problems).items()
+        )
         lines.append(f"in all {kinds}; `--json` lists them")
     return "\n".join([*lines, f"wrote {report['bundle']}"])
 
@@ -101,9 +133,17 @@ def _text(report: dict[str, object]) -> str:
 def _list(context: click.Context, wanted: bool) -> None:
     if not wanted:
         return
-    from cyclometer.ingest import formats
+    from cyclometer.ingest import broken, formats
     from cyclometer.ingest.parsed import SETTINGS
 
-    lines = ["Formats:", *(f"  {name:18} {item.DESCRIPTION}" for name, item in formats().items()), "", "Settings:"]
-    click.echo("\n".join([*lines, *(f"  {name:18} {meaning}" for name, meaning in SETTINGS.items())]))
+    lines = [
+        "Formats:",
+        *(f"  {name:18} {item.DESCRIPTION}" for name, item in formats().items()),
+        "",
+        "Settings:",
+    ]
+    click.echo(
+        "\n".join([*lines, *(f"  {name:18} {meaning}" for name, meaning in SETTINGS.items())])
+    )
+    note_broken(broken())
     context.exit()

@@ -25,7 +25,9 @@ _MOST = 5  # findings shown of one rule, where there are two more at least
 @click.command("lint")
 @click.argument("bundles", nargs=-1, type=click.Path(path_type=Path), metavar="BUNDLE...")
 @click.option("--strict", is_flag=True, help="End with 4 where a finding is an error.")
-@click.option("--rules", is_flag=True, help="Explain the rules and how to mend what they find, and end.")
+@click.option(
+    "--rules", is_flag=True, help="Explain the rules and how to mend what they find, and end."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool) -> None:
     """Say what is wrong with the data of bundles, or of other tools' files.
@@ -37,7 +39,9 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
     from cyclometer.lint import RULES, check
 
     if rules:
-        described = [{k: v for k, v in dataclasses.asdict(rule).items() if k != "check"} for rule in RULES]
+        described = [
+            {k: v for k, v in dataclasses.asdict(rule).items() if k != "check"} for rule in RULES
+        ]
         click.echo(json.dumps({"rules": described}, indent=1) if as_json else _explained(described))
         return
     if not bundles:
@@ -55,7 +59,12 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
 def _as_json(path: Path, bundle: Bundle, findings: list[Finding]) -> dict[str, object]:
     keys = [row.contract.key for row in bundle.identity.rows]
     listed = [
-        {"rule": f.rule, "level": f.level, "what": f.what, "rows": [{"index": i, "key": keys[i]} for i in f.rows]}
+        {
+            "rule": f.rule,
+            "level": f.level,
+            "what": f.what,
+            "rows": [{"index": i, "key": keys[i]} for i in f.rows],
+        }
         for f in findings
     ]
     return {"bundle": str(path), "findings": listed}
@@ -65,12 +74,17 @@ def _print(path: Path, findings: list[Finding]) -> None:
     from cyclometer.lint import RULES
 
     counts = {level: sum(f.level == level for f in findings) for level in COLOURS}
-    click.echo(f"{path}: " + (", ".join(f"{n} {level}(s)" for level, n in counts.items() if n) or "nothing found"))
+    click.echo(
+        f"{path}: "
+        + (", ".join(f"{n} {level}(s)" for level, n in counts.items() if n) or "nothing found")
+    )
     for rule in RULES:
         mine = [finding for finding in findings if finding.rule == rule.id]
         if mine:
             level = min((finding.level for finding in mine), key=list(COLOURS).index)
-            click.echo(f"  {click.style(rule.id, fg=COLOURS[level], bold=True)} ({level}): {rule.title}")
+            click.echo(
+                f"  {click.style(rule.id, fg=COLOURS[level], bold=True)} ({level}): {rule.title}"
+            )
             left = len(mine) - _MOST if len(mine) > _MOST + 1 else 0
             for finding in mine[: len(mine) - left]:
                 click.echo(f"    {finding.what}")
@@ -81,6 +95,7 @@ def _print(path: Path, findings: list[Finding]) -> None:
 
 def _explained(rules: list[dict[str, str]]) -> str:
     return "\n".join(
-        f"{rule['id']} ({rule['level']}): {rule['title']}\n    {rule['explanation']}\n    fix: {rule['fix']}"
+        f"{rule['id']} ({rule['level']}): {rule['title']}\n    {rule['explanation']}\n    fix: "
+        f"{rule['fix']}"
         for rule in rules
     )

@@ -8,6 +8,7 @@ import json
 
 import rich_click as click
 
+from cyclometer.cli.common import note_broken
 from cyclometer.errors import UsageError
 
 
@@ -20,9 +21,10 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
 
     Example: cyclometer list 'semaphore.*' --json
     """
-    from cyclometer.targets import registry
+    from cyclometer.targets.registry import TARGETS
 
-    targets = registry.targets() if target is None else {target: registry.target(target)}
+    targets, broken = TARGETS.load_all() if target is None else ({target: TARGETS.load(target)}, [])
+    note_broken(broken)
     circles = [
         (name, contract)
         for name, one in targets.items()
@@ -33,14 +35,19 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
     if as_json:
         import msgspec
 
-        rows = [{"key": c.key, "target": name, "contract": msgspec.to_builtins(c)} for name, c in circles]
+        rows = [
+            {"key": c.key, "target": name, "contract": msgspec.to_builtins(c)}
+            for name, c in circles
+        ]
         listed = [
-            {"name": name, "description": one.description, "missing": one.missing()} for name, one in targets.items()
+            {"name": name, "description": one.description, "missing": one.missing()}
+            for name, one in targets.items()
         ]
         click.echo(json.dumps({"circles": rows, "targets": listed}, indent=1))
         return
     for name, contract in circles:
-        click.echo(f"{contract.key:48} {name:12} {contract.title}")
+        source = f" ({contract.source})" if contract.source else ""
+        click.echo(f"{contract.key:48} {name:12} {contract.title}{source}")
     for one in targets.values():
         if one.missing():
             click.echo(f"not listed: {one.missing()}", err=True)

@@ -14,7 +14,9 @@ _SAY_EVERY_S = 5.0
 
 
 class Display(AbstractContextManager["Display"]):
-    """A progress bar on a terminal, a line now and then elsewhere. Redrawn between visits only, never during one."""
+    """A progress bar on a terminal, a line now and then elsewhere. Redrawn between visits only,
+    never during one.
+    """
 
     def __init__(self) -> None:
         self._bar = None
@@ -23,22 +25,33 @@ class Display(AbstractContextManager["Display"]):
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            columns = (TextColumn("{task.description:44}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+            columns = (
+                TextColumn("{task.description:44}"),
+                BarColumn(),
+                TextColumn("{task.completed}/{task.total}"),
+            )
             console = Console(stderr=True)
-            self._bar = Progress(*columns, TimeRemainingColumn(), console=console, auto_refresh=False, transient=True)
+            self._bar = Progress(
+                *columns, TimeRemainingColumn(), console=console, auto_refresh=False, transient=True
+            )
             self._task = self._bar.add_task("")
             self._bar.start()
 
     def show(self, done: int, total: int, key: str) -> None:
         """Called between visits."""
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total, description=key[:44], refresh=True)
+            self._bar.update(
+                self._task, completed=done, total=total, description=key[:44], refresh=True
+            )
         elif time.monotonic() - self._said > _SAY_EVERY_S:
             self._said = time.monotonic()
             click.echo(f"{done}/{total} {key}", err=True)
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._bar is not None:
             self._bar.stop()

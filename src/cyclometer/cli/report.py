@@ -20,15 +20,21 @@ _MOST = 6  # sides that colours can tell apart
 
 @click.command()
 @click.argument("bundle", nargs=-1, type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("report.html"),
-              show_default=True, help="The HTML file.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The HTML file.",
+)
 @click.option("--title", help="Heading of the report.  [default: from the bundles]")
 @click.option("--json", "as_json", is_flag=True, help="Say as JSON what was written.")
 def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: bool) -> None:
     """Write bundles, or other tools' files, as one HTML file that needs no network.
 
-    One BUNDLE is shown by latency, two by what changed from the first to the second, more against the first.
-    Without BUNDLE the newest one in results/ is taken.
+    One BUNDLE is shown by latency, two by what changed from the first to the second, more against
+    the first. Without BUNDLE the newest one in results/ is taken.
 
     Example: cyclometer report results/before results/after -o report.html
     """
@@ -37,14 +43,18 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: 
     from cyclometer.report.html.subject import subject
 
     if len(bundle) > _MOST:
-        raise UsageError(f"a report holds at most {_MOST} bundles side by side, not {len(bundle)}; name fewer")
+        raise UsageError(
+            f"a report holds at most {_MOST} bundles side by side, not {len(bundle)}; name fewer"
+        )
     loaded = [load(path) for path in bundle] or [load(None)]
     about = subject(loaded, _labels(bundle))
     text = document(about, title or _title(loaded))
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror}); choose another -o") from error
+        raise UsageError(
+            f"{output} cannot be written ({error.strerror}); choose another -o"
+        ) from error
     size_bytes = output.stat().st_size
     if as_json:
         counts = Counter(entry.verdict for entry in about.entries)
@@ -63,8 +73,13 @@ def _title(bundles: list[Bundle]) -> str:
 
 
 def _labels(paths: tuple[Path, ...]) -> list[str]:
-    """What the sides are called: before and after, or where there are more what their paths end in."""
+    """What the sides are called: before and after, or where there are more what their paths end
+    in.
+    """
     if len(paths) < 3:
         return ["before", "after"] if len(paths) == 2 else ["measured"]
     names = [path.name for path in paths]
-    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
+    return [
+        name if names.count(name) == 1 else f"{name} ({place})"
+        for place, name in enumerate(names, 1)
+    ]

@@ -23,7 +23,7 @@ from cyclometer.units import seconds
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
-    from cyclometer.targets.common import Measured, Progress, Request
+    from cyclometer.targets.api import MeasurementResult, Progress, Request
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.+=,-]+")  # what a folder's name had better not hold
 _NAME_MAX = 100
@@ -42,25 +42,61 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
         return None
     numbers = [int(part) for part in value.split(",") if part.isdecimal()]
     if len(numbers) != 4 or value.count(",") != 3 or min(numbers[0], *numbers[2:]) < 1:
-        raise click.BadParameter("write initial size, delta, groups, tests, as 30,1,5,30", param=parameter)
+        raise click.BadParameter(
+            "write initial size, delta, groups, tests, as 30,1,5,30", param=parameter
+        )
     return numbers
 
 
 @click.command()
-@click.option("--target", default="linux", show_default=True, help="What to measure; see `cyclometer list`.")
-@click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated.")
-@click.option("--runs", type=click.IntRange(1, 100), help="Process starts or boots.  [default: 5; 2 where exact]")
-@click.option("--budget", callback=_duration, metavar="TIME", help="Time for everything, as 60s or 2m.  [default: 54s]")
-@click.option("--quick", is_flag=True, help="A first look: on Linux three short runs, 12 s.")
-@click.option("--method", type=click.Choice(["accumulated", "direct", "passes"]), help="Instead of each circle's own.")
-@click.option("--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]")
-@click.option("--clock", type=click.Choice(["native", "cycles"]), help="Clock of the Linux harness.  [default: native]")
-@click.option("--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]")
-@click.option("--watchdog", type=click.IntRange(1, 3600), help="Seconds for a visit or a boot.  [default: 10; 300]")
 @click.option(
-    "--config", callback=common.pairs, metavar="A=B,...", help="How to build the kernel, as mcs=on,timer=mtime."
+    "--target", default="linux", show_default=True, help="What to measure; see `cyclometer list`."
 )
-@click.option("--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours.")
+@click.option(
+    "--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated."
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 100),
+    help="Process starts or boots.  [default: 5; 2 where exact]",
+)
+@click.option(
+    "--budget",
+    callback=_duration,
+    metavar="TIME",
+    help="Time for everything, as 60s or 2m.  [default: 54s]",
+)
+@click.option("--quick", is_flag=True, help="A first look: on Linux three short runs, 12 s.")
+@click.option(
+    "--method",
+    type=click.Choice(["accumulated", "direct", "passes"]),
+    help="Instead of each circle's own.",
+)
+@click.option(
+    "--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]"
+)
+@click.option(
+    "--clock",
+    type=click.Choice(["native", "cycles"]),
+    help="Clock of the Linux harness.  [default: native]",
+)
+@click.option(
+    "--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]"
+)
+@click.option(
+    "--watchdog",
+    type=click.IntRange(1, 3600),
+    help="Seconds for a visit or a boot.  [default: 10; 300]",
+)
+@click.option(
+    "--config",
+    callback=common.pairs,
+    metavar="A=B,...",
+    help="How to build the kernel, as mcs=on,timer=mtime.",
+)
+@click.option(
+    "--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours."
+)
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
 @common.kernel_options
 @click.option(
@@ -70,20 +106,61 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
     help="Cycles before memory answers (Rocket).  [default: 0]",
 )
 @click.option(
-    "--memory-jitter", type=click.IntRange(0), metavar="SEED", help="Delay each answer by 0..15 cycles more (Rocket)."
+    "--memory-jitter",
+    type=click.IntRange(0),
+    metavar="SEED",
+    help="Delay each answer by 0..15 cycles more (Rocket).",
 )
-@click.option("--matrix", multiple=True, metavar="A=B,C", help="Measure every combination, as mcs=off,on timer=rdtime.")
-@click.option("--kbench", callback=_kbench, metavar="I,D,G,S", help="KBench's case and its own table, as 30,1,5,30.")
-@click.option("--trace", is_flag=True, help="Keep a traced turn of each circle, for `cyclometer explain`.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The new bundle.  [default: results/TIME-TARGET]")
-@click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON instead of the table.")
+@click.option(
+    "--matrix",
+    multiple=True,
+    metavar="A=B,C",
+    help="Measure every combination, as mcs=off,on timer=rdtime.",
+)
+@click.option(
+    "--kbench",
+    callback=_kbench,
+    metavar="I,D,G,S",
+    help="KBench's case and its own table, as 30,1,5,30.",
+)
+@click.option(
+    "--trace", is_flag=True, help="Keep a traced turn of each circle, for `cyclometer explain`."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The new bundle.  [default: results/TIME-TARGET]",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the estimates as JSON instead of the table."
+)
 def command(
-    target: str, only: tuple[str, ...], runs: int | None, budget: float | None, quick: bool, method: str | None,
-    cpu: int | None, clock: str | None, seed: int | None, watchdog: int | None, config: dict[str, str],
-    image: Path | None, machine: str | None, kernel: str | None, append: str | None, cpu_model: str | None,
-    symbols: str | None, memory_latency_cyc: int | None, memory_jitter: int | None,
-    matrix: tuple[str, ...], kbench: list[int] | None, trace: bool, output: Path | None, as_json: bool,
-) -> None:  # fmt: skip
+    target: str,
+    only: tuple[str, ...],
+    runs: int | None,
+    budget: float | None,
+    quick: bool,
+    method: str | None,
+    cpu: int | None,
+    clock: str | None,
+    seed: int | None,
+    watchdog: int | None,
+    config: dict[str, str],
+    image: Path | None,
+    machine: str | None,
+    kernel: str | None,
+    append: str | None,
+    cpu_model: str | None,
+    symbols: str | None,
+    memory_latency_cyc: int | None,
+    memory_jitter: int | None,
+    matrix: tuple[str, ...],
+    kbench: list[int] | None,
+    trace: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
     """Measure a target and store a bundle.
 
     Circles and runs are visited in one random, recorded order; Ctrl-C keeps what was measured.
@@ -92,19 +169,35 @@ def command(
     """
     from cyclometer.bundle import store
     from cyclometer.record.schema import Flow
-    from cyclometer.targets.common import Request
+    from cyclometer.targets.api import Request
 
     request = Request(
-        only=only or ((_kbench_circle(target, config),) if kbench else ("*",)), runs=runs, quick=quick, method=method,
-        budget_s=budget, cpu=cpu, clock=clock, seed=seed, watchdog_s=watchdog, config=config,
-        flow=Flow(*kbench) if kbench else None, image=image, machine=machine, kernel=kernel,
-        append=append, cpu_model=cpu_model, symbols=symbols, memory_latency_cyc=memory_latency_cyc,
+        only=only or ((_kbench_circle(target, config),) if kbench else ("*",)),
+        runs=runs,
+        quick=quick,
+        method=method,
+        budget_s=budget,
+        cpu=cpu,
+        clock=clock,
+        seed=seed,
+        watchdog_s=watchdog,
+        config=config,
+        flow=Flow(*kbench) if kbench else None,
+        image=image,
+        machine=machine,
+        kernel=kernel,
+        append=append,
+        cpu_model=cpu_model,
+        symbols=symbols,
+        memory_latency_cyc=memory_latency_cyc,
         memory_jitter=memory_jitter,
-    )  # fmt: skip
+    )
     wanted = _product(request, matrix, output or _default_path(target))
     for _, path in wanted:
         store.refuse_existing(path)
-    finish = partial(_finish, target=target, as_json=as_json, kbench=kbench is not None, trace=trace)
+    finish = partial(
+        _finish, target=target, as_json=as_json, kbench=kbench is not None, trace=trace
+    )
     sys.exit(max(finish(one, chosen, path) for one, chosen, path in _measure_all(target, wanted)))
 
 
@@ -117,7 +210,9 @@ def _kbench_circle(target: str, config: dict[str, str]) -> str:
 
 
 def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tuple[Request, Path]]:
-    """One request and bundle per combination of the matrix; the request itself where there is none."""
+    """One request and bundle per combination of the matrix; the request itself where there is
+    none.
+    """
     axes = [axis.partition("=") for word in matrix for axis in word.split()]
     if any(not values for _, _, values in axes):
         raise UsageError("--matrix takes option=value,value; write it as --matrix mcs=off,on")
@@ -135,9 +230,14 @@ def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tupl
 
 
 def _finish(
-    measured: Measured | CyclometerError, request: Request, path: Path, target: str, as_json: bool, kbench: bool,
+    measured: MeasurementResult | CyclometerError,
+    request: Request,
+    path: Path,
+    target: str,
+    as_json: bool,
+    kbench: bool,
     trace: bool,
-) -> int:  # fmt: skip
+) -> int:
     """Stores and prints one measurement of several; the exit code it deserves."""
     if isinstance(measured, CyclometerError):
         click.echo(f"cyclometer: {path.name}: {measured}", err=True)
@@ -152,25 +252,29 @@ def _finish(
     for reason in dict.fromkeys(untraced):  # a steady and a cold turn fail alike
         click.echo(f"cyclometer: not traced: {reason}", err=True)
     if measured.interrupted:
-        click.echo("cyclometer: interrupted; the bundle holds what was measured until then", err=True)
+        click.echo(
+            "cyclometer: interrupted; the bundle holds what was measured until then", err=True
+        )
     return FAILED if measured.interrupted or untraced else PASS
 
 
 def _measure_all(
     target: str, wanted: Sequence[tuple[Request, Path]]
-) -> Iterator[tuple[Measured | CyclometerError, Request, Path]]:
+) -> Iterator[tuple[MeasurementResult | CyclometerError, Request, Path]]:
     """Measures in order, or all at once where the target shares out the machine itself.
 
-    One of several that fails stands as its error in the others' place; one alone raises it. No progress is on display
-    while the caller prints.
+    One of several that fails stands as its error in the others' place; one alone raises it. No
+    progress is on display while the caller prints.
     """
-    from cyclometer.targets import registry
-    from cyclometer.targets.common import Progress
+    from cyclometer.targets.api import Progress
+    from cyclometer.targets.registry import TARGETS
 
-    one = registry.target(target)
+    one = TARGETS.load(target)
     if len(wanted) > 1 and getattr(one, "concurrent", False):
         with Display() as display:
-            found = _attempts_at_once(one, [request for request, _ in wanted], Progress(display.show))
+            found = _attempts_at_once(
+                one, [request for request, _ in wanted], Progress(display.show)
+            )
         yield from ((measured, *pair) for measured, pair in zip(found, wanted, strict=True))
         return
     attempt = _measure if len(wanted) == 1 else _attempt
@@ -180,21 +284,23 @@ def _measure_all(
         yield measured, request, path
 
 
-def _measure(one: Any, request: Request, progress: Progress) -> Measured:
+def _measure(one: Any, request: Request, progress: Progress) -> MeasurementResult:
     from cyclometer import environment
 
-    measured: Measured = one.measure(request, environment.collect(), progress)
+    measured: MeasurementResult = one.measure(request, environment.collect(), progress)
     return measured
 
 
-def _attempt(one: Any, request: Request, progress: Progress) -> Measured | CyclometerError:
+def _attempt(one: Any, request: Request, progress: Progress) -> MeasurementResult | CyclometerError:
     try:
         return _measure(one, request, progress)
     except CyclometerError as error:
         return error
 
 
-def _attempts_at_once(one: Any, requests: Sequence[Request], progress: Progress) -> list[Measured | CyclometerError]:
+def _attempts_at_once(
+    one: Any, requests: Sequence[Request], progress: Progress
+) -> list[MeasurementResult | CyclometerError]:
     from concurrent.futures import ThreadPoolExecutor, wait
 
     with ThreadPoolExecutor(len(requests)) as pool:
@@ -206,21 +312,27 @@ def _attempts_at_once(one: Any, requests: Sequence[Request], progress: Progress)
         return [future.result() for future in started]
 
 
-def _traces(target: str, request: Request, measured: Measured) -> tuple[dict[str, bytes], list[str]]:
-    """Kept traces of the circles that were measured, and why there are not more: no reason to lose the measurement."""
+def _traces(
+    target: str, request: Request, measured: MeasurementResult
+) -> tuple[dict[str, bytes], list[str]]:
+    """Kept traces of the circles that were measured, and why there are not more: no reason to lose
+    the measurement.
+    """
     from cyclometer.explain import sources
-    from cyclometer.targets import registry
+    from cyclometer.targets.registry import TARGETS
 
     keys = list(dict.fromkeys(row.contract.key for row in measured.bundle.identity.rows))
     click.echo(f"tracing a turn of {len(keys)} circles", err=True)
     untraced: list[str] = []
     try:
-        return sources.files(sources.trace(registry.target(target), request, keys, untraced=untraced)), untraced
+        return sources.files(
+            sources.trace(TARGETS.load(target), request, keys, untraced=untraced)
+        ), untraced
     except CyclometerError as error:
         return {}, [str(error)]
 
 
-def _store(measured: Measured, path: Path, traces: dict[str, bytes]) -> Bundle:
+def _store(measured: MeasurementResult, path: Path, traces: dict[str, bytes]) -> Bundle:
     from cyclometer.bundle import store
 
     console = b"".join(f"== {name}\n".encode() + text for name, text in measured.consoles.items())
@@ -242,7 +354,7 @@ def _print(bundle: Bundle, as_json: bool) -> None:
 
 def _print_kbench(bundle: Bundle) -> None:
     from cyclometer.report.export import kbench, request
-    from cyclometer.targets.plan import REFERENCES
+    from cyclometer.targets.linux.plan import REFERENCES
 
     keys = {row.contract.key for row in bundle.identity.rows}.difference(REFERENCES)
     click.echo(kbench.export(request.make(bundle, tuple(keys))), nl=False)

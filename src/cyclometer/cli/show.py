@@ -13,7 +13,9 @@ from cyclometer.cli.common import bundle_argument, load
 
 @click.command()
 @bundle_argument
-@click.option("--circle", metavar="KEY", help="Everything about one circle, with a plot of its samples.")
+@click.option(
+    "--circle", metavar="KEY", help="Everything about one circle, with a plot of its samples."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON.")
 def command(bundle: Path | None, circle: str | None, as_json: bool) -> None:
     """Print what a bundle says: a line per circle, or everything about one.

@@ -16,8 +16,9 @@ from cyclometer.units import percent
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
+    from cyclometer.compare.finding import Options
     from cyclometer.compare.pairing import Across, Side
-    from cyclometer.compare.verdicts import Comparison, Options
+    from cyclometer.compare.verdicts import Comparison
 
 _BETWEEN = "\0"  # stands for `--` among the operands; no path can hold it
 _STATES = ("before", "after")
@@ -40,7 +41,9 @@ def _share(ctx: click.Context, parameter: click.Parameter, value: str | None) ->
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, parameter) from error
     if not 0 <= share < 1 or (share == 0 and parameter.name != "layout_floor"):
-        raise click.BadParameter(f"{value!r} is not a share between 0 and 1; write it as 1%", ctx, parameter)
+        raise click.BadParameter(
+            f"{value!r} is not a share between 0 and 1; write it as 1%", ctx, parameter
+        )
     return share
 
 
@@ -52,25 +55,52 @@ def _across(
         name, equals, chosen = value.partition("=")
         ends = chosen.split(",")
         if not name or (equals and len(ends) != 2):
-            raise click.BadParameter(f"{value!r} is neither NAME nor NAME=BEFORE,AFTER", ctx, parameter)
+            raise click.BadParameter(
+                f"{value!r} is neither NAME nor NAME=BEFORE,AFTER", ctx, parameter
+            )
         found[name] = (ends[0], ends[1]) if equals else None
     return found
 
 
 _OPTIONS = (
     click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER..."),
-    click.option("--margin", default="1%", show_default=True, callback=_share, metavar="SHARE",
-                 help="A smaller change does not matter."),
-    click.option("--fdr", default="5%", show_default=True, callback=_share, metavar="SHARE",
-                 help="Share of false ones among the changes reported; intervals are of level 1 - SHARE."),
-    click.option("--layout-floor", callback=_share, metavar="SHARE",
-                 help="On an exact clock, the change that moving code alone is known to cause.  "
-                      "[default: 10% of cycles a turn, 15% a pass, 25% of few passes, as measured; 0% of other units]"),
-    click.option("--across", multiple=True, callback=_across, metavar="NAME[=X,Y]",
-                 help="Compare although option NAME (or target, cpu) differs; X,Y choose the two sides' rows."),
+    click.option(
+        "--margin",
+        default="1%",
+        show_default=True,
+        callback=_share,
+        metavar="SHARE",
+        help="A smaller change does not matter.",
+    ),
+    click.option(
+        "--fdr",
+        default="5%",
+        show_default=True,
+        callback=_share,
+        metavar="SHARE",
+        help="Share of false ones among the changes reported; intervals are of level 1 - SHARE.",
+    ),
+    click.option(
+        "--layout-floor",
+        callback=_share,
+        metavar="SHARE",
+        help="On an exact clock, the change that moving code alone is known to cause.  "
+        "[default: 10% of cycles a turn, 15% a pass, 25% of few passes, as measured; 0% of other "
+        "units]",
+    ),
+    click.option(
+        "--across",
+        multiple=True,
+        callback=_across,
+        metavar="NAME[=X,Y]",
+        help="Compare although option NAME (or target, cpu) differs; X,Y choose the two sides' "
+        "rows.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print rows and summary as JSON."),
-    click.option("--markdown", "as_markdown", is_flag=True, help="Print a short table for a pull request."),
-)  # fmt: skip
+    click.option(
+        "--markdown", "as_markdown", is_flag=True, help="Print a short table for a pull request."
+    ),
+)
 
 
 def options(command: _Command) -> _Command:
@@ -115,33 +145,42 @@ class Form(Enum):
 
 
 def compare(operands: Sequence[str], chosen: Options, across: Across) -> Comparison:
-    """Loads both sides and judges every circle. Raises UsageError where the operands do not say which side is which."""
+    """Loads both sides and judges every circle. Raises UsageError where the operands do not say
+    which side is which.
+    """
     from cyclometer.compare import verdicts
 
     before, after = _parted(operands)
     if after:
-        return verdicts.compare(_side(before, chosen.level), _side(after, chosen.level), chosen, across)
+        return verdicts.compare(
+            _side(before, chosen.level), _side(after, chosen.level), chosen, across
+        )
     both = _side(before, chosen.level)
     if not any(across.values()):
         across = {**across, "state": _STATES}
     found = verdicts.compare(both, both, chosen, across)
     if both.circles and not found.findings:
         asked = ", ".join(f"{name}={', '.join(ends)}" for name, ends in across.items() if ends)
-        raise UsageError(f"{before[0]} does not hold both sides (rows of {asked}); name what came after, too")
+        raise UsageError(
+            f"{before[0]} does not hold both sides (rows of {asked}); name what came after, too"
+        )
     return found
 
 
 def load(paths: Sequence[Path]) -> list[Bundle]:
     """Bundles as they are stored, and all foreign files together as one more, whose runs they are.
 
-    Raises UsageError for a path given twice, whose runs would count twice; BadFile for what cannot be read.
+    Raises UsageError for a path given twice, whose runs would count twice; BadFile for what cannot
+    be read.
     """
     from cyclometer.bundle import store
 
     resolved = [path.resolve() for path in paths]
     for path, real in zip(paths, resolved, strict=True):
         if resolved.count(real) > 1:
-            raise UsageError(f"{path} is named twice on one side, and its runs would count twice; name it once")
+            raise UsageError(
+                f"{path} is named twice on one side, and its runs would count twice; name it once"
+            )
     found = [store.read(path) for path in paths if path.is_dir()]
     files = [path for path in paths if not path.is_dir()]
     if files:
@@ -160,9 +199,15 @@ def together(operands: Sequence[str]) -> list[Path]:
         if operand == _BETWEEN:
             raise UsageError("`--` parts two sides, and this mode has none; leave it out")
         path = Path(operand)
-        found += store.bundles(path) if path.is_dir() and not (path / store.IDENTITY).exists() else [path]
+        found += (
+            store.bundles(path)
+            if path.is_dir() and not (path / store.IDENTITY).exists()
+            else [path]
+        )
     if not found:
-        raise NothingMeasured(f"there is no bundle in {', '.join(operands)}; make one with `cyclometer run`")
+        raise NothingMeasured(
+            f"there is no bundle in {', '.join(operands)}; make one with `cyclometer run`"
+        )
     return found
 
 
@@ -179,8 +224,13 @@ def _parted(operands: Sequence[str]) -> tuple[list[str], list[str]]:
         at = listed.index(_BETWEEN)
         before, after = listed[:at], listed[at + 1 :]
         if not before or not after or _BETWEEN in after:
-            raise UsageError("`--` parts the files before from those after, and stands once between them")
+            raise UsageError(
+                "`--` parts the files before from those after, and stands once between them"
+            )
         return before, after
     if len(listed) > 2:
-        raise UsageError(f"{len(listed)} operands do not say which are before; put `--` before the first one after")
+        raise UsageError(
+            f"{len(listed)} operands do not say which are before; put `--` before the first one "
+            "after"
+        )
     return listed[:1], listed[1:]

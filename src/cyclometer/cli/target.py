@@ -25,9 +25,9 @@ def build(name: str, as_json: bool) -> None:
     Example: cyclometer target build linux
     """
     from cyclometer.cli.progress import Display
-    from cyclometer.targets import registry
-    from cyclometer.targets.common import Progress
+    from cyclometer.targets.api import Progress
+    from cyclometer.targets.registry import TARGETS
 
     with Display() as display:
-        paths = [str(path) for path in registry.target(name).build(progress=Progress(display.show))]
+        paths = [str(path) for path in TARGETS.load(name).build(progress=Progress(display.show))]
     click.echo(json.dumps({"target": name, "built": paths}) if as_json else "\n".join(paths))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A against A: how often each way of comparing cries wolf on repeated runs of one thing.
+"""A against A: how often each way of comparing raises a false alarm on repeated runs of one thing.
 
-Runs of one circle are parted into blocks that differ in nothing but time: the bundles of a store whose stated
-environment is the same; stretches of them, where each holds one run, because several of those are what a user would
-compare; or, of a single bundle, stretches of its runs. Every change found between two consecutive blocks is false.
+The data of each circle is split into blocks that differ in nothing but time: the bundles of a store
+whose stated environment is the same (groups of them, if each holds one run, because a user would
+compare several of those); of a single bundle the first and the second half of its visits; or, if
+its visits cannot be put on one axis of time, stretches of its runs. Every change found between two
+consecutive blocks is false.
 """
 
 from __future__ import annotations
@@ -11,22 +13,35 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.compare import statistics
-from cyclometer.compare.pairing import Circle, Side, environment, likeness, made, of_runs, side
-from cyclometer.compare.verdicts import Options, compare
+from cyclometer.compare.finding import Options
+from cyclometer.compare.pairing import (
+    Circle,
+    Side,
+    environment,
+    likeness,
+    made,
+    of_runs,
+    pooled,
+    side,
+)
+from cyclometer.compare.verdicts import compare
 from cyclometer.errors import NothingMeasured
+from cyclometer.estimate import session, timeline
 from cyclometer.estimate.interval import FloatArray
-from cyclometer.estimate.rows import RunEstimate, picked
+from cyclometer.estimate.latencies import RunEstimate
 
 RUNS_A_BLOCK = 5
 """Runs of a stretch, where there are twice as many."""
+_FEWEST_VISITS = 4  # of a half session that can be compared
 THRESHOLDS = (0.01, 0.02, 0.05, 0.10)
 _Item = TypeVar("_Item")
 
@@ -35,8 +50,8 @@ _Item = TypeVar("_Item")
 class Block:
     """Some runs of a circle: what run-level methods see, and the single values that the others see.
 
-    `values`: latencies of a turn of all tests, shape (n,), None where only statistics were printed. `moments`: their
-    number, mean and standard deviation, None where those were not printed either.
+    `values`: latencies of a turn of all tests, shape (n,), None where only statistics were printed.
+    `moments`: their number, mean and standard deviation, None where those were not printed either.
     """
 
     circle: Circle
@@ -45,11 +60,19 @@ class Block:
 
     @property
     def runs(self) -> FloatArray:
-        return np.array([run.quiet.value for run in self.circle.estimate.runs])
+        return np.array([run.latency.value for run in self.circle.estimate.runs])
 
 
-Part = tuple[Bundle, Circle, Sequence[RunEstimate]]
-"""Runs of a circle and the bundle that holds them."""
+@dataclass(frozen=True)
+class Part:
+    """Some of what row `row` of a bundle holds; `tests` are indices of its samples that count."""
+
+    bundle: Bundle
+    row: int
+    circle: Circle
+    tests: NDArray[np.intp]
+
+
 Suite = list[tuple[Block, Block]]
 """Comparisons that a user would make at once: at most one of each circle."""
 
@@ -69,7 +92,9 @@ class Alarms:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Clopper and Pearson's 95 % interval of the rate, as if the comparisons were independent."""
+        """Clopper and Pearson's 95 % interval of the rate, as if the comparisons were
+        independent.
+        """
         result = stats.binomtest(self.alarms, max(1, self.comparisons)).proportion_ci(0.95)
         return float(result.low), float(result.high)
 
@@ -86,42 +111,58 @@ class Record:
 
 
 def measure(bundles: Sequence[Bundle], options: Options | None = None) -> Record:
-    """Every method's alarms on repeated runs. Raises NothingMeasured where nothing was run twice."""
+    """Every method's alarms on repeated runs. Raises NothingMeasured where nothing was run
+    twice.
+    """
     options = options or Options()
     blocks = list(_blocks(bundles, options.level).values())
     suites = _suites([found for found in blocks if len(found) > 1])
     if not suites:
-        raise NothingMeasured("no circle has two runs of one build on one machine; measure again and keep both bundles")
+        raise NothingMeasured(
+            "no circle has two runs of one build on one machine; measure again and keep both "
+            "bundles"
+        )
     sizes = [len(block.runs) for suite in suites for pair in suite for block in pair]
     return Record(
-        methods=tuple(_alarms(name, nominal, method, suites) for name, nominal, method in _methods(options)),
-        suites=len(suites), circles=sum(len(found) > 1 for found in blocks),
-        alone=sum(len(found) < 2 for found in blocks), runs_a_side=(min(sizes), max(sizes)),
-    )  # fmt: skip
+        methods=tuple(
+            _alarms(name, nominal, method, suites) for name, nominal, method in _methods(options)
+        ),
+        suites=len(suites),
+        circles=sum(len(found) > 1 for found in blocks),
+        alone=sum(len(found) < 2 for found in blocks),
+        runs_a_side=(min(sizes), max(sizes)),
+    )
 
 
 def _blocks(bundles: Sequence[Bundle], level: float) -> dict[Hashable, list[Block]]:
     """Blocks of each valid circle in order of time."""
-    found: dict[Hashable, list[tuple[Bundle, Circle]]] = {}
+    found: dict[Hashable, list[Part]] = {}
     for bundle in sorted(bundles, key=made):
         same = tuple(sorted(environment(bundle).items()))
         seen: Counter[Hashable] = Counter()
         for circle in side([bundle], level).circles:
             if circle.estimate.valid:
                 name = (same, likeness(circle))
-                found.setdefault((name, seen[name]), []).append((bundle, circle))
+                row = circle.estimate.row
+                tests = bundle.samples.tests(row, untagged=True)
+                found.setdefault((name, seen[name]), []).append(Part(bundle, row, circle, tests))
                 seen[name] += 1
-    return {name: [_block(parts, level) for parts in _parted(members)] for name, members in found.items()}
+    return {
+        name: [_block(block, level) for block in _split(parts, level)]
+        for name, parts in found.items()
+    }
 
 
-def _parted(members: Sequence[tuple[Bundle, Circle]]) -> list[list[Part]]:
+def _split(parts: Sequence[Part], level: float) -> list[list[Part]]:
     """What each block consists of."""
-    if len(members) == 1:
-        bundle, circle = members[0]
-        return [[(bundle, circle, runs)] for runs in _stretches(circle.estimate.runs)]
-    whole = [(bundle, circle, circle.estimate.runs) for bundle, circle in members]
-    single = all(len(runs) == 1 for _, _, runs in whole)
-    return _stretches(whole) if single else [[part] for part in whole]
+    if len(parts) == 1:
+        whole = parts[0]
+        if whole.circle.estimate.sessions:
+            return [[half] for half in _halves(whole, level)]
+        runs = whole.circle.estimate.runs
+        return [[_of_runs(whole, some, level)] for some in _stretches(runs)]
+    single = all(len(part.circle.estimate.runs) == 1 for part in parts)
+    return _stretches(parts) if single else [[part] for part in parts]
 
 
 def _stretches(items: Sequence[_Item]) -> list[list[_Item]]:
@@ -129,10 +170,39 @@ def _stretches(items: Sequence[_Item]) -> list[list[_Item]]:
     return [list(items[start : start + size]) for start in range(0, len(items) - size + 1, size)]
 
 
+def _halves(whole: Part, level: float) -> list[Part]:
+    """The visits of the first half of the session, and those of the second."""
+    visited = whole.circle.estimate.sessions[0]
+    seconds = timeline.seconds(whole.bundle)
+    if seconds is None or visited.visits < 2 * _FEWEST_VISITS:
+        return [whole]
+    half = visited.visits // 2
+    late = seconds[whole.tests] > (visited.seconds[half - 1] + visited.seconds[half]) / 2
+    return [
+        _of_visits(replace(whole, tests=whole.tests[~late]), np.arange(half), level),
+        _of_visits(replace(whole, tests=whole.tests[late]), np.arange(half, visited.visits), level),
+    ]
+
+
+def _of_visits(part: Part, visits: NDArray[np.intp], level: float) -> Part:
+    """The part with what these visits of its session say."""
+    e = part.circle.estimate
+    some = e.sessions[0].part(visits)
+    own = session.latency_of_runs(some, level)
+    runs = tuple(replace(run, latency=own[run.run]) for run in e.runs if run.run in own)
+    some_e = replace(e, latency=session.latency(some, level), sessions=(some,), runs=runs)
+    return replace(part, circle=replace(part.circle, estimate=some_e))
+
+
+def _of_runs(part: Part, runs: Sequence[RunEstimate], level: float) -> Part:
+    numbers = [run.run for run in runs]
+    e = of_runs(part.circle.estimate, runs, level)
+    tests = part.tests[np.isin(part.bundle.samples.run[part.tests], numbers)]
+    return replace(part, circle=Circle(e, part.circle.circumstances), tests=tests)
+
+
 def _block(parts: Sequence[Part], level: float) -> Block:
-    first = parts[0][1]
-    pooled = of_runs(first.estimate, [run for _, _, runs in parts for run in runs], level)
-    circle = Circle(pooled, first.circumstances)
+    circle = pooled([part.circle for part in parts], level)
     values = np.concatenate([_values(part) for part in parts])
     if values.size > 1:
         return Block(circle, values, (values.size, float(values.mean()), float(values.std(ddof=1))))
@@ -140,19 +210,25 @@ def _block(parts: Sequence[Part], level: float) -> Block:
 
 
 def _values(part: Part) -> FloatArray:
-    bundle, circle, runs = part
-    good = picked(bundle.samples, circle.estimate.row, untagged=True)
-    good = good[np.isin(bundle.samples.run[good], [run.run for run in runs])]
-    return bundle.samples.value[good] / bundle.samples.turns[good]
+    samples = part.bundle.samples
+    return samples.value[part.tests] / samples.turns[part.tests]
 
 
 def _printed(parts: Sequence[Part]) -> tuple[int, float, float] | None:
-    """Number, mean and standard deviation of all values of these runs, from what was printed of each."""
+    """Number, mean and standard deviation of all values of these runs, from what was printed of
+    each.
+    """
     of_row = [
-        s for bundle, circle, runs in parts for s in bundle.identity.summaries
-        if s.row == circle.estimate.row and s.run in {run.run for run in runs}
-    ]  # fmt: skip
-    told = [(s.n, s.mean, s.sd) for s in of_row if s.n is not None and s.mean is not None and s.sd is not None]
+        s
+        for part in parts
+        for s in part.bundle.identity.summaries
+        if s.row == part.row and s.run in {run.run for run in part.circle.estimate.runs}
+    ]
+    told = [
+        (s.n, s.mean, s.sd)
+        for s in of_row
+        if s.n is not None and s.mean is not None and s.sd is not None
+    ]
     n = sum(count for count, _, _ in told)
     if not told or len(told) != len(of_row) or n < 2:
         return None
@@ -164,7 +240,10 @@ def _printed(parts: Sequence[Part]) -> tuple[int, float, float] | None:
 def _suites(blocks: Sequence[Sequence[Block]]) -> list[Suite]:
     """The k-th suite holds the k-th pair of consecutive blocks of every circle."""
     most = max((len(found) for found in blocks), default=1)
-    return [[(found[k], found[k + 1]) for found in blocks if k + 1 < len(found)] for k in range(most - 1)]
+    return [
+        [(found[k], found[k + 1]) for found in blocks if k + 1 < len(found)]
+        for k in range(most - 1)
+    ]
 
 
 Method = Callable[[Suite], list[bool | None]]
@@ -176,7 +255,9 @@ def _alarms(name: str, nominal: float | None, method: Method, suites: Sequence[S
 
 
 def _methods(options: Options) -> list[tuple[str, float | None, Method]]:
-    """Name, promised rate and function of every method; the function gives None where it does not apply."""
+    """Name, promised rate and function of every method; the function gives None where it does not
+    apply.
+    """
     level = f"{100 * options.fdr:g} %"
     tests: Mapping[str, Callable[[Block, Block], float | None]] = {
         "Welch's t over runs": _welch_runs,
@@ -184,17 +265,30 @@ def _methods(options: Options) -> list[tuple[str, float | None, Method]]:
         "Welch's t over all samples": _welch_samples,
         "Mann-Whitney over all samples": lambda a, b: _mann_whitney(a.values, b.values),
     }
-    found: list[tuple[str, float | None, Method]] = [("this tool's verdict", options.fdr, _verdict(options))]
-    found += [(f"{name}, p <= {level}", options.fdr, _each(_below(p, options.fdr))) for name, p in tests.items()]
-    found.append(("intervals of the means apart", None, _each(lambda a, b: _apart(a, b, options.level))))
-    return found + [(f"mean moved by over {100 * t:g} %", None, _each(_moved(t))) for t in THRESHOLDS]
+    found: list[tuple[str, float | None, Method]] = [
+        ("this tool's verdict", options.fdr, _verdict(options))
+    ]
+    found += [
+        (f"{name}, p <= {level}", options.fdr, _each(_below(p, options.fdr)))
+        for name, p in tests.items()
+    ]
+    found.append(
+        ("intervals of the means apart", None, _each(lambda a, b: _apart(a, b, options.level)))
+    )
+    return found + [
+        (f"mean moved by over {100 * t:g} %", None, _each(_moved(t))) for t in THRESHOLDS
+    ]
 
 
 def _verdict(options: Options) -> Method:
     def judge(suite: Suite) -> list[bool | None]:
         sides = [Side(tuple(pair[which].circle for pair in suite)) for which in (0, 1)]
         findings = compare(sides[0], sides[1], options).findings
-        return [f.verdict in ("regressed", "improved") for f in findings if f.verdict != "not comparable"]
+        return [
+            f.verdict in ("regressed", "improved")
+            for f in findings
+            if f.p is not None or f.scope == "exact"
+        ]
 
     return judge
 
@@ -203,7 +297,9 @@ def _each(alarm: Callable[[Block, Block], bool | None]) -> Method:
     return lambda suite: [alarm(before, after) for before, after in suite]
 
 
-def _below(p_of: Callable[[Block, Block], float | None], alpha: float) -> Callable[[Block, Block], bool | None]:
+def _below(
+    p_of: Callable[[Block, Block], float | None], alpha: float
+) -> Callable[[Block, Block], bool | None]:
     def alarm(before: Block, after: Block) -> bool | None:
         p = p_of(before, after)
         return None if p is None else p <= alpha
@@ -223,7 +319,9 @@ def _welch_samples(before: Block, after: Block) -> float | None:
     (n, mean, sd), (m, other, other_sd) = before.moments, after.moments
     if not sd and not other_sd:
         return 1.0 if mean == other else 0.0
-    return float(stats.ttest_ind_from_stats(mean, sd, n, other, other_sd, m, equal_var=False).pvalue)
+    return float(
+        stats.ttest_ind_from_stats(mean, sd, n, other, other_sd, m, equal_var=False).pvalue
+    )
 
 
 def _mann_whitney(before: FloatArray | None, after: FloatArray | None) -> float | None:
@@ -235,13 +333,18 @@ def _mann_whitney(before: FloatArray | None, after: FloatArray | None) -> float 
 def _apart(before: Block, after: Block, level: float) -> bool | None:
     if before.moments is None or after.moments is None:
         return None
-    reach = sum(stats.t.ppf((1 + level) / 2, n - 1) * sd / math.sqrt(n) for n, _, sd in (before.moments, after.moments))
+    reach = sum(
+        stats.t.ppf((1 + level) / 2, n - 1) * sd / math.sqrt(n)
+        for n, _, sd in (before.moments, after.moments)
+    )
     return bool(abs(before.moments[1] - after.moments[1]) > reach)
 
 
 def _moved(threshold: float) -> Callable[[Block, Block], bool | None]:
     def alarm(before: Block, after: Block) -> bool | None:
-        means = [float(b.runs.mean()) if b.moments is None else b.moments[1] for b in (before, after)]
+        means = [
+            float(b.runs.mean()) if b.moments is None else b.moments[1] for b in (before, after)
+        ]
         return abs(means[1] / means[0] - 1) > threshold if means[0] else None
 
     return alarm

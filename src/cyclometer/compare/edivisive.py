@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""E-divisive: where a series changes its distribution, without assuming which one (Matteson & James 2014).
+"""E-divisive: where a series changes its distribution, without assuming which one (Matteson & James
+2014).
 
-The energy distance of two adjacent stretches is positive exactly where their distributions differ. The best division
-of all stretches so far is kept while a permutation within the stretches seldom gives one as good.
+The energy distance of two adjacent stretches is positive exactly where their distributions differ.
+The best division of all stretches so far is kept while a permutation within the stretches seldom
+gives one as good.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ class Division:
     p: float
 
 
-def divisions(series: ArrayLike, shortest: int = 3, significance: float = SIGNIFICANCE) -> list[Division]:
+def divisions(
+    series: ArrayLike, shortest: int = 3, significance: float = SIGNIFICANCE
+) -> list[Division]:
     """All significant divisions of a series, in order.
 
     Args:
@@ -54,16 +58,19 @@ def divisions(series: ArrayLike, shortest: int = 3, significance: float = SIGNIF
 
 
 def _best(stretch: FloatArray, shortest: int) -> tuple[float, int]:
-    """The largest scaled energy distance over all divisions, and where; (0, 0) where the stretch is too short.
+    """The largest scaled energy distance over all divisions, and where; (0, 0) where the stretch is
+    too short.
 
-    Equation 5 of the paper with alpha = 1: the left part is [0, t), the right one [t, k), and both t and k are sought.
+    Equation 5 of the paper with alpha = 1: the left part is [0, t), the right one [t, k), and both
+    t and k are sought.
     """
     n = stretch.size
     if n < 2 * shortest:
         return 0.0, 0
     t, k = _places(n, shortest)
     left, right = t.astype(np.float64), (k - t).astype(np.float64)
-    sums = np.zeros((n + 1, n + 1))  # sums[i, j]: distances between the first i and the first j points
+    # sums[i, j]: distances between the first i and the first j points
+    sums = np.zeros((n + 1, n + 1))
     sums[1:, 1:] = np.abs(stretch[:, None] - stretch).cumsum(0).cumsum(1)
     to_t, to_k, between = sums[t, t], sums[k, k], sums[t, k]
     energy = 2 * (between - to_t) / (left * right)
@@ -75,19 +82,29 @@ def _best(stretch: FloatArray, shortest: int) -> tuple[float, int]:
 
 @cache
 def _places(n: int, shortest: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Every t and k of a stretch of n points with `shortest` points at least on either side of t."""
+    """Every t and k of a stretch of n points with `shortest` points at least on either side of
+    t.
+    """
     t, k = np.indices((n + 1, n + 1))
     allowed = (t >= shortest) & (k - t >= shortest)
     return t[allowed], k[allowed]
 
 
 def _permuted_p(
-    stretches: list[FloatArray], statistic: float, shortest: int, significance: float, rng: np.random.Generator
+    stretches: list[FloatArray],
+    statistic: float,
+    shortest: int,
+    significance: float,
+    rng: np.random.Generator,
 ) -> float:
-    """How often a permutation within the stretches divides as well; ends early once it cannot be significant."""
+    """How often a permutation within the stretches divides as well; ends early once it cannot be
+    significant.
+    """
     as_good = 0
     for done in range(1, PERMUTATIONS + 1):
-        as_good += max(_best(rng.permutation(stretch), shortest)[0] for stretch in stretches) >= statistic
+        as_good += (
+            max(_best(rng.permutation(stretch), shortest)[0] for stretch in stretches) >= statistic
+        )
         if as_good + 1 > significance * (PERMUTATIONS + 1):
             return (as_good + 1) / (done + 1)
     return (as_good + 1) / (PERMUTATIONS + 1)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The history of a store: when each circle changed, by how much, and what else changed at that point."""
+"""The history of a store: when each circle changed, by how much, and what else changed at that
+point.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from itertools import pairwise
 import numpy as np
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.compare import edivisive
+from cyclometer.compare import edivisive, exact
+from cyclometer.compare.finding import Options
 from cyclometer.compare.pairing import VERSIONS, Across, Circle, environment, likeness, made, side
-from cyclometer.compare.verdicts import Options
 from cyclometer.estimate.interval import FloatArray
 
 SHORTEST = 3
@@ -30,15 +32,16 @@ class Point:
 
     @property
     def value(self) -> float:
-        assert self.circle.estimate.quiet is not None
-        return self.circle.estimate.quiet.value
+        assert self.circle.estimate.latency is not None
+        return self.circle.estimate.latency.value
 
 
 @dataclass(frozen=True)
 class ChangePoint:
     """A change between two points of a series: levels are means of the stretches on either side.
 
-    `p` is None on an exact clock. `changed`: (name, before, after) of the identity of the two points.
+    `p` is None on an exact clock. `changed`: (name, before, after) of the identity of the two
+    points.
     """
 
     last: Point
@@ -56,7 +59,9 @@ class ChangePoint:
 
 @dataclass(frozen=True)
 class Series:
-    """A circle's points in order of time, and the changes among them; `missing` bundles had no valid estimate."""
+    """A circle's points in order of time, and the changes among them; `missing` bundles had no
+    valid estimate.
+    """
 
     points: tuple[Point, ...]
     changes: tuple[ChangePoint, ...]
@@ -71,11 +76,13 @@ class Series:
         return self.points[0].circle.estimate.clock.unit
 
 
-def history(bundles: Sequence[Bundle], options: Options | None = None, across: Across | None = None) -> list[Series]:
+def history(
+    bundles: Sequence[Bundle], options: Options | None = None, across: Across | None = None
+) -> list[Series]:
     """A series for every circle in every configuration on every clock, versions apart.
 
-    Changes smaller than the margin are left out; so are stretches of fewer than SHORTEST points. On an exact clock
-    every step beyond the layout floor is a change.
+    Changes smaller than the margin are left out; so are stretches of fewer than SHORTEST points. On
+    an exact clock every step beyond the layout floor is a change.
     """
     options = options or Options()
     free = frozenset(VERSIONS) | frozenset(across or {})
@@ -85,11 +92,18 @@ def history(bundles: Sequence[Bundle], options: Options | None = None, across: A
     for bundle in ordered:
         for circle in side([bundle], options.level).circles:
             name = likeness(circle, free)
-            if circle.estimate.valid and circle.estimate.quiet is not None and circle.estimate.quiet.value > 0:
+            if (
+                circle.estimate.valid
+                and circle.estimate.latency is not None
+                and circle.estimate.latency.value > 0
+            ):
                 found.setdefault(name, []).append(_point(bundle, circle, free))
             else:
                 missing[name] = missing.get(name, 0) + 1
-    return [Series(tuple(points), _changes(points, options), missing.get(name, 0)) for name, points in found.items()]
+    return [
+        Series(tuple(points), _changes(points, options), missing.get(name, 0))
+        for name, points in found.items()
+    ]
 
 
 def _point(bundle: Bundle, circle: Circle, free: frozenset[str]) -> Point:
@@ -100,17 +114,18 @@ def _point(bundle: Bundle, circle: Circle, free: frozenset[str]) -> Point:
 
 def _told(bundle: Bundle, run: int) -> str:
     """When a run of a foreign file took place, where the file says so."""
-    for file in bundle.identity.environment.get("ingested", ()):
-        runs = file.get("runs", ())
-        if 0 <= run - file.get("first_run", 0) < len(runs):
-            return str(runs[run - file["first_run"]].get("ts", ""))
+    ingested = bundle.identity.environment.get("ingested", ())
+    for file in ingested if isinstance(ingested, list) else ():
+        match file:
+            case {"runs": list(runs), "first_run": int(first)} if 0 <= run - first < len(runs):
+                return str(runs[run - first].get("ts", "")) if isinstance(runs[0], dict) else ""
     return ""
 
 
 def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ...]:
     values = np.array([point.value for point in points])
     if points[0].circle.estimate.clock.exact:
-        floor = options.floor_on(*(point.circle.estimate for point in points))
+        floor = exact.layout_floor(options, *(p.circle.estimate for p in points))
         steps = np.flatnonzero(np.abs(np.diff(values)) > floor * values[:-1]) + 1
         divided: list[tuple[int, float | None]] = [(int(at), None) for at in steps]
     else:
@@ -118,15 +133,23 @@ def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ..
     bounds = [0, *(at for at, _ in divided), len(points)]
     return tuple(
         ChangePoint(
-            last=points[at - 1], first=points[at], before=float(values[start:at].mean()),
-            after=float(values[at:end].mean()), p=p, changed=_changed(points[at - 1], points[at]),
+            last=points[at - 1],
+            first=points[at],
+            before=float(values[start:at].mean()),
+            after=float(values[at:end].mean()),
+            p=p,
+            changed=_changed(points[at - 1], points[at]),
         )
         for (at, p), start, end in zip(divided, bounds, bounds[2:], strict=False)
-    )  # fmt: skip
+    )
 
 
-def _large(values: FloatArray, divided: Sequence[edivisive.Division], margin: float) -> list[tuple[int, float | None]]:
-    """Drops the smallest change, and joins its stretches, until all that remain exceed the margin."""
+def _large(
+    values: FloatArray, divided: Sequence[edivisive.Division], margin: float
+) -> list[tuple[int, float | None]]:
+    """Drops the smallest change, and joins its stretches, until all that remain exceed the
+    margin.
+    """
     kept: list[tuple[int, float | None]] = [(division.at, division.p) for division in divided]
     while kept:
         bounds = [0, *(at for at, _ in kept), values.size]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Several configurations side by side: what each costs against the first one, row by row and by class of row."""
+"""Several configurations side by side: what each costs against the first one, row by row and by
+class of row.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cyclometer.bundle.model import Contract
+from cyclometer.compare.finding import Finding, Options
 from cyclometer.compare.pairing import Across, Circle, Side, likeness
-from cyclometer.compare.verdicts import Finding, Options, compare
+from cyclometer.compare.verdicts import compare
 
 _OFF = ("off", "n", "no", "0", "false", "")
 _SWITCH = ("ctx", "blocking")  # parts of a key that say that the thread changes
@@ -19,7 +22,9 @@ _DIRECTION = re.compile(r"[ku]_to_[ku]")
 
 @dataclass(frozen=True)
 class Row:
-    """One circle over all columns: None where a column has no such circle; findings are against column 0."""
+    """One circle over all columns: None where a column has no such circle; findings are against
+    column 0.
+    """
 
     cells: tuple[Circle | None, ...]
     findings: tuple[Finding | None, ...]
@@ -40,7 +45,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Mean:
-    """The geometric mean of a column's costs as multiples of column 0's, over `rows` rows of a class; None without."""
+    """The geometric mean of a column's costs as multiples of column 0's, over `rows` rows of a
+    class; None without.
+    """
 
     ratio: float | None
     rows: int
@@ -59,16 +66,30 @@ class Matrix:
     environments: tuple[Mapping[str, str], ...] = ()
 
 
-def matrix(sides: Mapping[str, Side], options: Options | None = None, across: Across | None = None) -> Matrix:
-    """All configurations of all sides (name -> side); the first configuration of the first side is column 0."""
+def matrix(
+    sides: Mapping[str, Side], options: Options | None = None, across: Across | None = None
+) -> Matrix:
+    """All configurations of all sides (name -> side); the first configuration of the first side is
+    column 0.
+    """
     columns = _columns(sides)
-    free = {name: None for side in columns.values() for c in side.circles for name in c.estimate.configuration}
+    free = {
+        name: None
+        for side in columns.values()
+        for c in side.circles
+        for name in c.estimate.configuration
+    }
     may_differ = {**free, **(across or {})}
-    judged = [_findings(side, next(iter(columns.values())), options, may_differ) for side in columns.values()]
+    judged = [
+        _findings(side, next(iter(columns.values())), options, may_differ)
+        for side in columns.values()
+    ]
     cells: dict[Hashable, dict[int, Circle]] = {}
     for at, side in enumerate(columns.values()):
         for circle in side.circles:
-            cells.setdefault(_place(cells, likeness(circle, frozenset(may_differ)), at), {})[at] = circle
+            cells.setdefault(_place(cells, likeness(circle, frozenset(may_differ)), at), {})[at] = (
+                circle
+            )
     rows = tuple(_row(row, judged) for row in cells.values())
     environments = tuple(side.environment or {} for side in columns.values())
     return Matrix(tuple(columns), rows, _means(rows, len(columns)), environments)
@@ -82,10 +103,14 @@ def ratio(finding: Finding | None) -> float | None:
 
 
 def classes(contract: Contract) -> list[str]:
-    """What a row is counted under: all rows, whether a thread is switched, privilege on either side, and its object."""
+    """What a row is counted under: all rows, whether a thread is switched, privilege on either
+    side, and its object.
+    """
     parts = contract.key.split(".")
     found = ["all rows"]
-    switches = contract.expect.get("switches", sum(mark in part for part in parts for mark in _SWITCH))
+    switches = contract.expect.get(
+        "switches", sum(mark in part for part in parts for mark in _SWITCH)
+    )
     if switches or "immediate" in parts:
         found.append("with a thread switch" if switches else "without a thread switch")
     found += [part for part in parts if _DIRECTION.fullmatch(part)]
@@ -104,7 +129,10 @@ def _columns(sides: Mapping[str, Side]) -> dict[str, Side]:
     telling = _telling([configuration for _, configuration, _ in split])
     named = [(_named(configuration, telling), name, side) for name, configuration, side in split]
     alone = len({title for title, _, _ in named}) == len(named)
-    return {title if alone else f"{name}: {title}" if telling else name: side for title, name, side in named}
+    return {
+        title if alone else f"{name}: {title}" if telling else name: side
+        for title, name, side in named
+    }
 
 
 def _with(options: Hashable) -> Callable[[Circle], bool]:
@@ -122,17 +150,25 @@ def _telling(configurations: Sequence[dict[str, str]]) -> list[str]:
 
 
 def _named(configuration: dict[str, str], telling: Sequence[str]) -> str:
-    chosen = {n: configuration.get(n, "") for n in telling if configuration.get(n, "").lower() not in _OFF}
-    return ", ".join(n if value.lower() in ("on", "y", "yes") else f"{n}={value}" for n, value in chosen.items()) or (
-        "default"
-    )
+    chosen = {
+        n: configuration.get(n, "") for n in telling if configuration.get(n, "").lower() not in _OFF
+    }
+    return ", ".join(
+        n if value.lower() in ("on", "y", "yes") else f"{n}={value}" for n, value in chosen.items()
+    ) or ("default")
 
 
-def _findings(side: Side, first: Side, options: Options | None, across: Across) -> dict[int, Finding]:
+def _findings(
+    side: Side, first: Side, options: Options | None, across: Across
+) -> dict[int, Finding]:
     """Finding by the identity of the column's circle; none for the first column itself."""
     if side is first:
         return {}
-    return {id(f.pair.after): f for f in compare(first, side, options, across).findings if f.pair.after is not None}
+    return {
+        id(f.pair.after): f
+        for f in compare(first, side, options, across).findings
+        if f.pair.after is not None
+    }
 
 
 def _place(cells: Mapping[Hashable, Mapping[int, Circle]], name: Hashable, column: int) -> Hashable:
@@ -158,7 +194,11 @@ def _means(rows: Sequence[Row], columns: int) -> dict[str, tuple[Mean, ...]]:
                     of_class[column].append(-math.log(times) if row.of_rates else math.log(times))
     means = {name: tuple(map(_mean, of_class)) for name, of_class in logs.items()}
     order = ["all rows", "with a thread switch", "without a thread switch"]
-    return dict(sorted(means.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
+    return dict(
+        sorted(
+            means.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)
+        )
+    )
 
 
 def _mean(logs: Sequence[float]) -> Mean:

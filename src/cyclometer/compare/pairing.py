@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which circle of one side answers to which of the other, and why the rest does not.
 
-Circles are alike when contract (key, sequence, interval, parameters, correction), circumstances (machine and
-configuration), clock, method and direction of better are. Nothing is left out: what finds no partner is `removed` or
-`added`, what finds only an unlike one is refused with every difference named.
+Circles are alike when contract (key, sequence, interval, parameters, correction), circumstances
+(machine and configuration), clock, method and direction of better are. Nothing is left out: what
+finds no partner is `removed` or `added`, what finds only an unlike one is refused with every
+difference named.
 """
 
 from __future__ import annotations
@@ -18,26 +19,38 @@ from typing import Any
 from cyclometer.bundle.model import Bundle, Clock, Problem
 from cyclometer.errors import BadFile
 from cyclometer.estimate import levels
-from cyclometer.estimate.rows import Estimate, RunEstimate, estimates
+from cyclometer.estimate.latencies import RunEstimate
+from cyclometer.estimate.levels import LevelsEstimate
+from cyclometer.estimate.rows import Estimate, estimates
 
 VERSIONS = ("kernel", "manifest", "sel4bench")
-"""Options of a configuration that say which version was built. Versions are what people compare, so they may differ."""
-MOMENTARY = ("load", "swap_free_bytes", "ingested", "plan")
-"""Parts of an environment that differ from minute to minute, or from file to file, and identify nothing."""
+"""Options of a configuration that say which version was built. Versions are what people compare,
+so they may differ.
+"""
+MOMENTARY = ("boot_id", "load", "swap_free_bytes", "ingested", "plan")
+"""Parts of an environment that differ from minute to minute, or from file to file, and identify
+nothing.
+"""
 RATE_TOLERANCE = 1e-3
 """Two reference clocks whose rates differ by more than this fraction are two clocks."""
 
 Across = Mapping[str, tuple[str, str] | None]
-"""Circumstances that may differ, and optionally the values (glob patterns) that choose the sides' circles."""
+"""Circumstances that may differ, and optionally the values (glob patterns) that choose the sides'
+circles.
+"""
 
 
 @dataclass(frozen=True)
 class Circle:
-    """One circle of a side, its runs pooled over all bundles, and the circumstances under which it was measured."""
+    """One circle of a side, its runs pooled over all bundles, and the circumstances under which it
+    was measured.
+    """
 
     estimate: Estimate
     circumstances: dict[str, str]  # the configuration, with `target` and `cpu` where they are known
-    images: tuple[Hashable, ...] = ()  # what was booted in each run, in their order; none where nobody says
+    images: tuple[
+        Hashable, ...
+    ] = ()  # what was booted in each run, in their order; none where nobody says
 
     @property
     def key(self) -> str:
@@ -46,7 +59,9 @@ class Circle:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison. `environment` holds the values that the bundles state, joined where they differ."""
+    """One side of a comparison. `environment` holds the values that the bundles state, joined where
+    they differ.
+    """
 
     circles: tuple[Circle, ...]
     problems: tuple[Problem, ...] = ()
@@ -59,7 +74,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two like circles, or one that stands alone, or two unlike ones and the `refusal` that says why."""
+    """Two like circles, or one that stands alone, or two unlike ones and the `refusal` that says
+    why.
+    """
 
     before: Circle | None
     after: Circle | None
@@ -73,42 +90,71 @@ class Pair:
 
 
 def side(bundles: Sequence[Bundle], level: float = 0.95, course: bool = False) -> Side:
-    """The circles of several bundles as one side: all runs of a circle are pooled, each being one run.
+    """The circles of several bundles as one side: all runs of a circle are pooled, each being one
+    run.
 
     `course` as in `estimates`.
     """
     pools: dict[Hashable, list[Circle]] = {}
     for bundle in bundles:
         image = _image(bundle)
-        found = [Circle(e, _circumstances(bundle, e), (image,) * len(e.runs)) for e in estimates(bundle, level, course)]
-        several = {identity for identity, count in Counter(map(likeness, found)).items() if count > 1}
+        found = [
+            Circle(e, _circumstances(bundle, e), (image,) * len(e.runs))
+            for e in estimates(bundle, level, course)
+        ]
+        several = {
+            identity for identity, count in Counter(map(likeness, found)).items() if count > 1
+        }
         seen: Counter[Hashable] = Counter()
         for circle in found:
-            # Where one bundle has a circle several times, say with several flows, they are not runs of each other.
+            # Where one bundle has a circle several times, say with several flows, they are not runs
+            # of each other.
             name = (likeness(circle), circle.estimate.flow if likeness(circle) in several else None)
             pools.setdefault((name, seen[name]), []).append(circle)
             seen[name] += 1
-    circles = tuple(_pooled(members, level) for members in pools.values())
+    circles = tuple(pooled(members, level) for members in pools.values())
     problems = tuple(dict.fromkeys(p for bundle in bundles for p in bundle.identity.problems))
     return Side(circles, problems, _joined([environment(bundle) for bundle in bundles]))
 
 
 def of_runs(e: Estimate, runs: Sequence[RunEstimate], level: float) -> Estimate:
     """The estimate that these runs alone give; what speaks of single samples is dropped."""
-    quiet, typical = (
-        levels.combine([r.value for r in which], [r.interval for r in which], level) if which else None
-        for which in ([run.quiet for run in runs], [run.typical for run in runs])
+    latency, base, overall = (
+        levels.combine([r.value for r in which], [r.interval for r in which], level)
+        if which
+        else None
+        for which in (
+            [run.latency for run in runs],
+            [run.base for run in runs],
+            [run.overall for run in runs],
+        )
     )
     return replace(
-        e, quiet=quiet, typical=typical, runs=tuple(runs), tests=sum(run.typical.tests for run in runs), row=-1,
-        fixed_cost=None, tails=None, cold=None, steady=None, sigma_turn=None, sigma_reason="several bundles or a part",
+        e,
+        latency=latency,
+        base=base,
+        overall=overall,
+        runs=tuple(runs),
+        sessions=(),
+        tests=sum(run.overall.tests for run in runs),
+        row=-1,
+        fixed_cost=None,
+        tails=None,
+        cold=None,
+        steady=None,
+        sigma_turn=None,
+        sigma_reason="several bundles or a part",
         assumption=e.assumption if len(runs) == 1 else "",
-    )  # fmt: skip
+    )
 
 
 def environment(bundle: Bundle) -> dict[str, str]:
-    """What the bundle states about its machine and build, flat: {"mitigations.spectre_v2": "...", "tool": "..."}."""
-    lasting = {name: value for name, value in bundle.identity.environment.items() if name not in MOMENTARY}
+    """What the bundle states about its machine and build, flat: {"mitigations.spectre_v2": "...",
+    "tool": "..."}.
+    """
+    lasting = {
+        name: value for name, value in bundle.identity.environment.items() if name not in MOMENTARY
+    }
     facts = dict(_flat("", lasting))
     return facts | {"target": bundle.identity.target, "tool": bundle.identity.tool}
 
@@ -124,7 +170,9 @@ def made(bundle: Bundle) -> datetime:
 
 
 def pairs(before: Side, after: Side, across: Across | None = None) -> list[Pair]:
-    """Every circle of both sides exactly once, in the order of `before`, then what is new in `after`."""
+    """Every circle of both sides exactly once, in the order of `before`, then what is new in
+    `after`.
+    """
     across = across or {}
     left = [c for c in before.circles if _selected(c, across, 0)]
     right = [c for c in after.circles if _selected(c, across, 1)]
@@ -135,7 +183,9 @@ def pairs(before: Side, after: Side, across: Across | None = None) -> list[Pair]
     _refuse(found, left, right, free)
     found += [Pair(c, None) for c in left] + [Pair(None, c) for c in right]
     place = {id(c): number for number, c in enumerate((*before.circles, *after.circles))}
-    return sorted((_checked(pair) for pair in found), key=lambda pair: place[id(pair.before or pair.after)])
+    return sorted(
+        (_checked(pair) for pair in found), key=lambda pair: place[id(pair.before or pair.after)]
+    )
 
 
 def likeness(circle: Circle, free: frozenset[str] = frozenset()) -> Hashable:
@@ -166,7 +216,9 @@ def differences(one: Circle, other: Circle, free: Iterable[str] = ()) -> list[st
 
 
 def circumstances_apart(pair: Pair) -> list[str]:
-    """The circumstances in which a refused pair is unlike; none where it is unlike in anything else, too."""
+    """The circumstances in which a refused pair is unlike; none where it is unlike in anything
+    else, too.
+    """
     if not pair.refusal or pair.before is None or pair.after is None:
         return []
     x, y = pair.before.circumstances, pair.after.circumstances
@@ -174,7 +226,12 @@ def circumstances_apart(pair: Pair) -> list[str]:
     return [] if differences(pair.before, pair.after, {*names, *VERSIONS}) else names
 
 
-def _take(found: list[Pair], left: list[Circle], right: list[Circle], identity: Callable[[Circle], Hashable]) -> None:
+def _take(
+    found: list[Pair],
+    left: list[Circle],
+    right: list[Circle],
+    identity: Callable[[Circle], Hashable],
+) -> None:
     """Moves to `found` the circles whose identity occurs exactly once on either side."""
     once_left, once_right = _once(left, identity), _once(right, identity)
     both = [name for name in once_left if name in once_right]
@@ -183,13 +240,19 @@ def _take(found: list[Pair], left: list[Circle], right: list[Circle], identity: 
     _drop(right, [once_right[name] for name in both])
 
 
-def _once(circles: Sequence[Circle], identity: Callable[[Circle], Hashable]) -> dict[Hashable, Circle]:
+def _once(
+    circles: Sequence[Circle], identity: Callable[[Circle], Hashable]
+) -> dict[Hashable, Circle]:
     counted = Counter(identity(c) for c in circles)
     return {identity(c): c for c in circles if counted[identity(c)] == 1}
 
 
-def _refuse(found: list[Pair], left: list[Circle], right: list[Circle], free: frozenset[str]) -> None:
-    """Moves to `found` circles of one key that are unlike, each with the nearest of the other side."""
+def _refuse(
+    found: list[Pair], left: list[Circle], right: list[Circle], free: frozenset[str]
+) -> None:
+    """Moves to `found` circles of one key that are unlike, each with the nearest of the other
+    side.
+    """
     for circle in list(left):
         rivals = [other for other in right if other.key == circle.key]
         if rivals:
@@ -204,38 +267,62 @@ def _drop(circles: list[Circle], gone: Sequence[Circle]) -> None:
     circles[:] = [circle for circle in circles if id(circle) not in names]
 
 
-def _refusal(circle: Circle, nearest: Circle, rivals: Sequence[Circle], free: frozenset[str]) -> str:
+def _refusal(
+    circle: Circle, nearest: Circle, rivals: Sequence[Circle], free: frozenset[str]
+) -> str:
     unlike = differences(circle, nearest, free)
     if unlike:
         return "; ".join(unlike)
     apart = "; ".join(differences(circle, nearest)) or "flow"
-    return f"{len(rivals)} circles of the other side answer to this one ({apart}); choose one with --across NAME=X,Y"
+    return (
+        f"{len(rivals)} circles of the other side answer to this one ({apart}); choose one "
+        "with --across NAME=X,Y"
+    )
 
 
 def _checked(pair: Pair) -> Pair:
-    """Refuses a pair of reference clocks that tick at different rates: their ticks are different lengths of time."""
+    """Refuses a pair of reference clocks that tick at different rates: their ticks are different
+    lengths of time.
+    """
     if pair.before is None or pair.after is None or pair.refusal:
         return pair
     one, other = pair.before.estimate.clock, pair.after.estimate.clock
-    if one.unit != "ticks" or not one.hz or not other.hz or abs(one.hz / other.hz - 1) <= RATE_TOLERANCE:
+    if (
+        one.unit != "ticks"
+        or not one.hz
+        or not other.hz
+        or abs(one.hz / other.hz - 1) <= RATE_TOLERANCE
+    ):
         return pair
-    return replace(pair, refusal=f"clock rate {one.hz / 1e6:.1f} MHz against {other.hz / 1e6:.1f} MHz")
+    return replace(
+        pair, refusal=f"clock rate {one.hz / 1e6:.1f} MHz against {other.hz / 1e6:.1f} MHz"
+    )
 
 
 def _selected(circle: Circle, across: Across, which: int) -> bool:
-    chosen = ((circle.circumstances.get(name, ""), values[which]) for name, values in across.items() if values)
+    chosen = (
+        (circle.circumstances.get(name, ""), values[which])
+        for name, values in across.items()
+        if values
+    )
     return all(fnmatch.fnmatchcase(value, pattern) for value, pattern in chosen)
 
 
 def _circumstances(bundle: Bundle, e: Estimate) -> dict[str, str]:
-    """The configuration, the target and the processor, which has no say where a machine is emulated to the step."""
+    """The configuration, the target and the processor, which has no say where a machine is emulated
+    to the step.
+    """
     processor = "" if e.clock.exact else str(bundle.identity.environment.get("cpu_model", ""))
     facts = {"target": bundle.identity.target, "cpu": processor}
-    return e.configuration | {name: value for name, value in facts.items() if value not in ("", "unknown")}
+    return e.configuration | {
+        name: value for name, value in facts.items() if value not in ("", "unknown")
+    }
 
 
-def _pooled(members: list[Circle], level: float) -> Circle:
-    """One circle of all runs of several bundles; what only one bundle's samples can tell is dropped."""
+def pooled(members: Sequence[Circle], level: float) -> Circle:
+    """One circle of all runs of several bundles; what only one bundle's samples can tell is
+    dropped.
+    """
     if len(members) == 1:
         return members[0]
     parts = [m.estimate for m in members]
@@ -243,18 +330,38 @@ def _pooled(members: list[Circle], level: float) -> Circle:
     set_aside: Counter[str] = Counter()
     for e in parts:
         set_aside.update(e.set_aside)
+    together = of_runs(parts[0], [run for e in parts for run in e.runs], level)
+    if all(e.sessions for e in parts):
+        latency = _over_sessions([e.latency for e in parts if e.latency], level)
+        sessions = tuple(one for e in parts for one in e.sessions)
+        together = replace(together, latency=latency, sessions=sessions)
     whole = replace(
-        of_runs(parts[0], [run for e in parts for run in e.runs], level),
-        tests=sum(e.tests for e in parts), set_aside=dict(set_aside), valid=bad is None,
-        reason=bad.reason if bad else "", failed=bad is not None and bad.failed,
-    )  # fmt: skip
-    return Circle(whole, members[0].circumstances, tuple(image for m in members for image in m.images))
+        together,
+        tests=sum(e.tests for e in parts),
+        set_aside=dict(set_aside),
+        valid=bad is None,
+        reason=bad.reason if bad else "",
+        failed=bad is not None and bad.failed,
+    )
+    return Circle(
+        whole, members[0].circumstances, tuple(image for m in members for image in m.images)
+    )
+
+
+def _over_sessions(latencies: Sequence[LevelsEstimate], level: float) -> LevelsEstimate:
+    """The mean over sessions; what runs of one session share makes them no repetitions."""
+    values, intervals = [one.value for one in latencies], [one.interval for one in latencies]
+    return replace(levels.combine(values, intervals, level), scope="between sessions")
 
 
 def _image(bundle: Bundle) -> Hashable:
     """What the bundle says that it booted: the same code at other addresses is another image."""
     named = environment(bundle).items()
-    return tuple(sorted((name, value) for name, value in named if name == "image" or name.startswith("build.")))
+    return tuple(
+        sorted(
+            (name, value) for name, value in named if name == "image" or name.startswith("build.")
+        )
+    )
 
 
 def _flat(prefix: str, facts: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

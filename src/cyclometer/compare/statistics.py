@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The statistics of a comparison: change, interval, verdict, and what it would take to decide.
 
-Everything rests on run-level estimates, because the run is what repeats. Changes are computed as log ratios, which
-treat a factor and its inverse alike, and are told as (after - before) / before.
+Everything rests on run-level estimates, because the run is what repeats. Changes are computed as
+log ratios, which treat a factor and its inverse alike, and are told as (after - before) / before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MARGIN = 0.01
 """Default margin: a change of less than this fraction does not matter."""
 POWER = 0.8
 """Probability with which a true change of the minimum detectable size is found."""
-MOST_RUNS = 1000
+MOST_UNITS = 1000
 """More runs a side than this are called out of reach."""
 
 
@@ -56,22 +56,25 @@ class Change:
 class Decision:
     """The verdict on a change.
 
-    minimum_detectable: the smallest true change, as a fraction, that these runs would find with probability POWER.
-    more_runs: further runs a side that would decide the row if the spread stays what it is; 0 when decided, None when
-    out of reach or unknown.
+    minimum_detectable: the smallest true change, as a fraction, that those at hand find with
+    probability POWER. more: further units a side that would decide the row if the spread stays
+    what it is; 0 when decided, None when out of reach or unknown.
     """
 
     verdict: Verdict
     minimum_detectable: float
-    more_runs: int | None
+    more: int | None
 
 
-def change(before: ArrayLike, after: ArrayLike, level: float = 0.95, resolution: float = 0.0) -> Change:
+def change(
+    before: ArrayLike, after: ArrayLike, level: float = 0.95, resolution: float = 0.0
+) -> Change:
     """Welch's comparison of the mean log of the run-level estimates of the two sides.
 
     Args:
         before, after: one estimate a run, shapes (R1,) and (R2,), positive and in one unit.
-        resolution: step to which the estimates are rounded, in their unit; runs cannot spread less than that.
+        resolution: step to which the estimates are rounded, in their unit; runs cannot spread less
+        than that.
 
     Raises:
         ValueError: a side without runs, or an estimate that is not positive, which has no ratio.
@@ -81,26 +84,38 @@ def change(before: ArrayLike, after: ArrayLike, level: float = 0.95, resolution:
     if min(side.size for side in logs) < 2:
         return Change(difference, math.inf, 0.0, Interval(-math.inf, math.inf, level), 1.0)
     rounding = [resolution**2 / 12 * math.exp(-2 * float(side.mean())) for side in logs]
-    variances = [max(float(side.var(ddof=1)), floor) for side, floor in zip(logs, rounding, strict=True)]
+    variances = [
+        max(float(side.var(ddof=1)), floor) for side, floor in zip(logs, rounding, strict=True)
+    ]
     error, df = _welch(variances, [side.size for side in logs])
-    p = _two_sided(difference, error, df) if error else _by_relabelling(difference, logs[0].size, logs[1].size)
+    p = (
+        two_sided(difference, error, df)
+        if error
+        else _by_relabelling(difference, logs[0].size, logs[1].size)
+    )
     return Change(difference, error, df, student(difference, error, df, level), p)
 
 
 def within(before: tuple[float, Interval], after: tuple[float, Interval]) -> Interval:
-    """Interval of (after - before) / before from one value and interval a side (Donner & Zou 2012, MOVER on logs).
+    """Interval of (after - before) / before from one value and interval a side (Donner & Zou 2012,
+    MOVER on logs).
 
-    It speaks about the runs the intervals speak about; an end is open (-1, infinity) where an interval is, or holds 0.
+    It speaks about the runs the intervals speak about; an end is open (-1, infinity) where an
+    interval is, or holds 0.
     """
     (b, of_b), (a, _) = before, after
-    b_low, b_high, a_low, a_high = (_reach(end / at) for at, of in (before, after) for end in (of.low, of.high))
+    b_low, b_high, a_low, a_high = (
+        _reach(end / at) for at, of in (before, after) for end in (of.low, of.high)
+    )
     log_ratio = math.log(a / b)
     low, high = log_ratio - math.hypot(a_low, b_high), log_ratio + math.hypot(a_high, b_low)
     return Interval(math.expm1(low), math.expm1(high), of_b.level)
 
 
 def adjust(p: ArrayLike) -> FloatArray:
-    """Benjamini and Hochberg (1995): p-values adjusted so that a threshold on them bounds the false discovery rate."""
+    """Benjamini and Hochberg (1995): p-values adjusted so that a threshold on them bounds the false
+    discovery rate.
+    """
     values = samples(p, 0, "p")
     order = np.argsort(values)[::-1]
     scaled = values[order] * values.size / np.arange(values.size, 0, -1)
@@ -109,15 +124,19 @@ def adjust(p: ArrayLike) -> FloatArray:
     return adjusted
 
 
-def decide(row: Change, runs: tuple[int, int], margin: float = MARGIN, adjusted_p: float | None = None) -> Decision:
+def decide(
+    row: Change, units: tuple[int, int], margin: float = MARGIN, adjusted_p: float | None = None
+) -> Decision:
     """The verdict of one row.
 
-    `equivalent` when the whole interval lies within the margin (two one-sided tests); otherwise `regressed` or
-    `improved` when no change is refuted and the change exceeds the margin; otherwise `undecided`.
+    `equivalent` when the whole interval lies within the margin (two one-sided tests); otherwise
+    `regressed` or `improved` when no change is refuted and the change exceeds the margin; otherwise
+    `undecided`.
 
     Args:
-        runs: runs of the two sides, for the runs still needed.
-        margin: the fraction that matters; the interval on the ratio is held against 1/(1 + margin) to 1 + margin.
+        units: sessions or runs of the two sides, for those still needed.
+        margin: the fraction that matters; the interval on the ratio is held against 1/(1 + margin)
+            to 1 + margin.
         adjusted_p: p after `adjust` over all rows; None for a row that stands alone.
     """
     if not margin > 0:
@@ -134,22 +153,29 @@ def decide(row: Change, runs: tuple[int, int], margin: float = MARGIN, adjusted_
     return Decision(
         verdict=verdict,
         minimum_detectable=_minimum_detectable(row, edge),
-        more_runs=0 if verdict != "undecided" else _more_runs(row, runs, edge),
+        more=0 if verdict != "undecided" else _more(row, units, edge),
     )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Further runs a side that would decide a row, and the smallest change that so many would find."""
+    """Further runs a side that would decide a row, and the smallest change that so many would
+    find.
+    """
 
-    more_runs: int
+    more: int
     minimum_detectable: float
 
 
 def plan(
-    log_ratio: float, variances: tuple[float, float], runs: tuple[int, int], level: float = 0.95, margin: float = MARGIN
+    log_ratio: float,
+    variances: tuple[float, float],
+    runs: tuple[int, int],
+    level: float = 0.95,
+    margin: float = MARGIN,
 ) -> Plan | None:
-    """What would decide a row whose runs are too few to show their own spread; None when out of reach.
+    """What would decide a row whose runs are too few to show their own spread; None when out of
+    reach.
 
     Args:
         log_ratio: log(after / before) as it looks now.
@@ -159,8 +185,10 @@ def plan(
     if not any(variances):
         return Plan(1, margin)
     edge, size = math.log1p(margin), abs(log_ratio)
-    added = np.arange(1, MOST_RUNS + 1)
-    parts = np.stack([variance / (count + added) for variance, count in zip(variances, runs, strict=True)])
+    added = np.arange(1, MOST_UNITS + 1)
+    parts = np.stack(
+        [variance / (count + added) for variance, count in zip(variances, runs, strict=True)]
+    )
     error = np.sqrt(parts.sum(axis=0))
     df = error**4 / (parts**2 / np.stack([count + added - 1 for count in runs])).sum(axis=0)
     half_width = special.stdtrit(df, (1 + level) / 2) * error
@@ -168,7 +196,9 @@ def plan(
     if not enough.size:
         return None
     first = enough[0]
-    detectable = max(half_width[first], edge) + float(special.stdtrit(df[first], POWER)) * error[first]
+    detectable = (
+        max(half_width[first], edge) + float(special.stdtrit(df[first], POWER)) * error[first]
+    )
     return Plan(int(added[first]), math.expm1(float(detectable)))
 
 
@@ -184,18 +214,26 @@ def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tup
     """
     value = [_only(before, "before"), _only(after, "after")]
     fraction = (value[1] - value[0]) / value[0]
-    return fraction, "regressed" if fraction > floor else "improved" if fraction < -floor else "equivalent"
+    return (
+        fraction,
+        "regressed" if fraction > floor else "improved" if fraction < -floor else "equivalent",
+    )
 
 
 def _reach(ratio: float) -> float:
-    """How far an end of an interval lies from its value, on logs and with either sign; infinite where it is open."""
+    """How far an end of an interval lies from its value, on logs and with either sign; infinite
+    where it is open.
+    """
     return math.log(ratio) if ratio > 0 else math.inf
 
 
 def _logs(values: ArrayLike, name: str) -> FloatArray:
     estimates = samples(values, 1, name)
     if estimates.min() <= 0:
-        raise ValueError(f"{name} holds an estimate of {estimates.min():g}, which has no ratio; compare differences.")
+        raise ValueError(
+            f"{name} holds an estimate of {estimates.min():g}, which has no ratio; compare "
+            "differences."
+        )
     logs: FloatArray = np.log(estimates)
     return logs
 
@@ -204,7 +242,8 @@ def _only(values: ArrayLike, name: str) -> float:
     distinct: NDArray[np.float64] = np.unique(samples(values, 1, name))
     if distinct.size > 1:
         raise ValueError(
-            f"The runs of {name} differ ({distinct[0]:g} to {distinct[-1]:g}), so their clock is not exact; "
+            f"The runs of {name} differ ({distinct[0]:g} to {distinct[-1]:g}), so their clock is "
+            "not exact; "
             "compare them as noisy."
         )
     return float(distinct[0])
@@ -216,44 +255,54 @@ def _welch(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, flo
     total = sum(parts)
     if not total:
         return 0.0, float(sum(sizes) - 2)
-    return math.sqrt(total), total**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
+    return math.sqrt(total), total**2 / sum(
+        part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True)
+    )
 
 
-def _two_sided(difference: float, error: float, df: float) -> float:
+def two_sided(difference: float, error: float, df: float) -> float:
+    """The p-value of no difference by Student's t."""
     return 2 * float(special.stdtr(df, -abs(difference) / error))
 
 
 def _by_relabelling(difference: float, before: int, after: int) -> float:
-    """p where the runs of a side do not differ at all, as on a coarse clock (Fisher's permutation test).
+    """p where the runs of a side do not differ at all, as on a coarse clock (Fisher's permutation
+    test).
 
-    Their spread is then below the clock's steps, not zero: what is left is how seldom chance parts runs so well.
+    Their spread is then below the clock's steps, not zero: what is left is how seldom chance parts
+    runs so well.
     """
     return 2 / math.comb(before + after, before) if difference else 1.0
 
 
 def _minimum_detectable(row: Change, edge: float) -> float:
-    """A change is found when it is significant and beyond the margin: its size must clear both, and then the power."""
+    """A change is found when it is significant and beyond the margin: its size must clear both, and
+    then the power.
+    """
     if not math.isfinite(row.standard_error):
         return math.inf
     return math.expm1(
-        max(row.log_interval.half_width, edge) + float(special.stdtrit(row.df, POWER)) * row.standard_error
+        max(row.log_interval.half_width, edge)
+        + float(special.stdtrit(row.df, POWER)) * row.standard_error
     )
 
 
-def _more_runs(row: Change, runs: tuple[int, int], edge: float) -> int | None:
-    """Runs to add to each side until the half-width resolves the row as it looks now.
+def _more(row: Change, units: tuple[int, int], edge: float) -> int | None:
+    """Units to add to each side until the half-width resolves the row as it looks now.
 
-    Where the estimate lies inside the margin, the half-width must fall below its distance to the edge (the row becomes
-    equivalent); where it lies outside, below the estimate itself (the change becomes significant).
+    Where the estimate lies inside the margin, the half-width must fall below its distance to the
+    edge (the row becomes equivalent); where it lies outside, below the estimate itself (the change
+    becomes significant).
     """
     if not math.isfinite(row.standard_error):
         return None
     size = abs(row.log_ratio)
     target = edge - size if size < edge else size
-    added = np.arange(1, MOST_RUNS + 1)
-    # The error falls with the harmonic size of the two sides, and the degrees of freedom grow with their runs.
-    now = 1 / runs[0] + 1 / runs[1]
-    error = row.standard_error * np.sqrt((1 / (runs[0] + added) + 1 / (runs[1] + added)) / now)
-    df = row.df * (runs[0] + runs[1] + 2 * added - 2) / (runs[0] + runs[1] - 2)
+    added = np.arange(1, MOST_UNITS + 1)
+    # The error falls with the harmonic size of the two sides, and each unit adds a degree of
+    # freedom.
+    now = 1 / units[0] + 1 / units[1]
+    error = row.standard_error * np.sqrt((1 / (units[0] + added) + 1 / (units[1] + added)) / now)
+    df = row.df + 2 * added
     enough = np.flatnonzero(special.stdtrit(df, (1 + row.log_interval.level) / 2) * error < target)
     return int(added[enough[0]]) if enough.size else None

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Judges an observation: one small function a check, each with what it found, what that costs and what changes it.
+"""Judges an observation: one small function a check, each with what it found, what that costs and
+what changes it.
 
-A cost names a figure and where it is from: this machine's own files, a measurement made by the doctor, or a source.
-`bad` is kept for what leaves no number worth having; everything else that disturbs is a `warn`.
+A cost names a figure and where it is from: this machine's own files, a measurement made by the
+doctor, or a source. `bad` is kept for what leaves no number worth having; everything else that
+disturbs is a `warn`.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ TUNE = "run `cyclometer doctor --tune`"
 
 @dataclass(frozen=True)
 class Finding:
-    """One check's answer. `state` is ok, warn, bad or unknown; `cost` and `change` are '' where there is none."""
+    """One check's answer. `state` is ok, warn, bad or unknown; `cost` and `change` are '' where
+    there is none.
+    """
 
     name: str
     state: str
@@ -61,8 +65,15 @@ def check_governor(seen: Observation) -> Answer:
     if governor == "performance":
         return OK, f"CPU {seen.cpu} runs under `performance`"
     low_khz, high_khz = _khz(seen, "frequency_min_khz"), _khz(seen, "frequency_max_khz")
-    span = f"from {low_khz // 1000} to {high_khz // 1000} MHz, a factor of {high_khz / low_khz:.1f}" if low_khz else ""
-    cost = f"the frequency may move between two tests {span or 'over a range that is not told'} (scaling_*_freq)"
+    span = (
+        f"from {low_khz // 1000} to {high_khz // 1000} MHz, a factor of {high_khz / low_khz:.1f}"
+        if low_khz
+        else ""
+    )
+    cost = (
+        f"the frequency may move between two tests {span or 'over a range that is not told'} "
+        "(scaling_*_freq)"
+    )
     return WARN, f"CPU {seen.cpu} runs under `{governor}`", cost, TUNE
 
 
@@ -73,9 +84,14 @@ def check_turbo(seen: Observation) -> Answer:
     if turbo == "off":
         return OK, "off"
     base_khz, high_khz = _khz(seen, "frequency_base_khz"), _khz(seen, "frequency_max_khz")
-    gain = f"by up to {high_khz / base_khz - 1:.0%} (base_frequency, scaling_max_freq)" if base_khz else ""
+    gain = (
+        f"by up to {high_khz / base_khz - 1:.0%} (base_frequency, scaling_max_freq)"
+        if base_khz
+        else ""
+    )
     cost = (
-        f"temperature and the other cores' load change the frequency {gain or 'by an amount this driver does not tell'}"
+        "temperature and the other cores' load change the frequency "
+        f"{gain or 'by an amount this driver does not tell'}"
     )
     return WARN, "on", cost, TUNE
 
@@ -87,7 +103,12 @@ def check_idle_states(seen: Observation) -> Answer:
     found = f"the deepest in use is {deepest.name}"
     if deepest.exit_us <= IDLE_EXIT_WARN_US:
         return OK, f"{found}, left within {deepest.exit_us} us"
-    return WARN, found, f"a wake-up from it takes up to {deepest.exit_us} us longer (cpuidle latency)", TUNE
+    return (
+        WARN,
+        found,
+        f"a wake-up from it takes up to {deepest.exit_us} us longer (cpuidle latency)",
+        TUNE,
+    )
 
 
 def check_isolation(seen: Observation) -> Answer:
@@ -98,10 +119,14 @@ def check_isolation(seen: Observation) -> Answer:
         ticks = "without" if seen.cpu in parse_cpus(facts.get("nohz_full_cpus", "")) else "with"
         return OK, f"CPU {seen.cpu} is isolated, {ticks} its timer tick (nohz_full)"
     cost = (
-        f"{seen.activity.interrupts_per_s:.0f} interrupts a second reached CPU {seen.cpu} while this process slept"
+        f"{seen.activity.interrupts_per_s:.0f} interrupts a second reached CPU {seen.cpu} while "
+        "this process slept"
         " (/proc/interrupts), and the scheduler places other threads there"
     )
-    change = f"boot with isolcpus=managed_irq,domain,{seen.cpu} nohz_full={seen.cpu}; --tune moves interrupts only"
+    change = (
+        f"boot with isolcpus=managed_irq,domain,{seen.cpu} nohz_full={seen.cpu}; --tune "
+        "moves interrupts only"
+    )
     return WARN, f"CPU {seen.cpu} is shared with every other thread", cost, change
 
 
@@ -114,13 +139,17 @@ def check_rt_throttling(seen: Observation) -> Answer:
     runtime_us, period_us = seen.facts.get("rt_runtime_us"), seen.facts.get("rt_period_us")
     if runtime_us is None or not period_us:
         return UNKNOWN, "the kernel shows no sched_rt_runtime_us"
-    # Since 6.12 a deadline server, and no longer the throttle, protects ordinary threads from FIFO ones.
+    # Since 6.12 a deadline server, and no longer the throttle, protects ordinary threads from FIFO
+    # ones.
     if _has_fair_server(seen):
         return _fair_server(seen)
     if runtime_us < 0 or runtime_us >= period_us:
         return OK, "off"
     lost_ms, period_ms = (period_us - runtime_us) / 1000, period_us / 1000
-    cost = f"FIFO threads stand still for {lost_ms:.0f} of every {period_ms:.0f} ms once they use the rest (sched(7))"
+    cost = (
+        f"FIFO threads stand still for {lost_ms:.0f} of every {period_ms:.0f} ms once they "
+        "use the rest (sched(7))"
+    )
     return WARN, f"FIFO threads may run {runtime_us} of every {period_us} us", cost, TUNE
 
 
@@ -128,17 +157,37 @@ def _fair_server(seen: Observation) -> Answer:
     share = seen.fair_server_share
     if share == 0:
         return OK, f"the fair server of CPU {seen.cpu} is off"
-    cost = "an ordinary thread that waits on this CPU takes up to {:.0%} of each second from the circles ({})".format(
-        *((0.05, "the default of Linux 6.12 and later") if share is None else (share, "debugfs sched/fair_server"))
+    cost = (
+        "an ordinary thread that waits on this CPU takes up to {:.0%} of each second from the "
+        "circles ({})"
+    ).format(
+        *(
+            (0.05, "the default of Linux 6.12 and later")
+            if share is None
+            else (share, "debugfs sched/fair_server")
+        )
     )
-    change = f"isolate CPU {seen.cpu}; turning the server off in debugfs may hang the machine, so --tune leaves it"
+    change = (
+        f"isolate CPU {seen.cpu}; turning the server off in debugfs may hang the machine, "
+        "so --tune leaves it"
+    )
     return WARN, "a fair server protects ordinary threads from FIFO threads", cost, change
 
 
-# What a mitigation is known to cost: (name, what the kernel's own description of it must contain, cost).
+# What a mitigation is known to cost: (name, what the kernel's own description of it must contain,
+# cost).
 _MITIGATION_COSTS = (
-    ("meltdown", "PTI", "PTI writes CR3, some hundred cycles, at every kernel entry and exit (kernel docs, x86/pti)"),
-    ("retbleed", "Mitigation", "retbleed's costs 14 % (AMD) to 39 % (Intel) (Wikner and Razavi, USENIX Security 2022)"),
+    (
+        "meltdown",
+        "PTI",
+        "PTI writes CR3, some hundred cycles, at every kernel entry and exit (kernel docs, "
+        "x86/pti)",
+    ),
+    (
+        "retbleed",
+        "Mitigation",
+        "retbleed's costs 14 % (AMD) to 39 % (Intel) (Wikner and Razavi, USENIX Security 2022)",
+    ),
 )
 
 
@@ -152,7 +201,8 @@ def check_mitigations(seen: Observation) -> Answer:
     known = [cost for name, mark, cost in _MITIGATION_COSTS if mark in states.get(name, "")]
     cost = (
         "; ".join(known)
-        or "each kernel entry contains them: the circle `syscall.null` booted with and without shows it"
+        or "each kernel entry contains them: the circle `syscall.null` booted with and without "
+        "shows it"
     )
     change = "they are part of the kernel under test; compare only with kernels that have the same"
     return OK, f"{len(active)} active: {', '.join(active)}", cost, change
@@ -163,7 +213,10 @@ _GOOD_CLOCKSOURCES = ("tsc", "arch_sys_counter", "riscv_clocksource")
 
 def check_clocksource(seen: Observation) -> Answer:
     source = seen.facts.get("clocksource")
-    reading = f"two readings of the clock are at least {seen.abilities.clock_read_ns} ns apart (measured from Python)"
+    reading = (
+        f"two readings of the clock are at least {seen.abilities.clock_read_ns} ns apart "
+        "(measured from Python)"
+    )
     if source is None:
         return UNKNOWN, "the kernel does not name its clocksource"
     if source in _GOOD_CLOCKSOURCES:
@@ -181,11 +234,17 @@ def check_virtualisation(seen: Observation) -> Answer:
     if not facts["virtual"]:
         return OK, f"a real machine ({facts.get('product', 'unnamed')})"
     cost = (
-        "the host takes the CPU away and changes its frequency unseen: over 8 runs on 2 virtual CPUs the mean of an"
+        "the host takes the CPU away and changes its frequency unseen: over 8 runs on 2 virtual "
+        "CPUs the mean of an"
         " eventfd round trip moved by 6 %, its 1 % quantile by 0.24 % (DESIGN.md section 6.6)"
     )
-    change = "measure on a real machine, or rely on the `quiet` estimate and compare what ran interleaved"
-    return WARN, f"a virtual machine ({facts.get('product') or facts.get('kind') or 'maker not told'})", cost, change
+    change = "measure on a real machine, or compare several sessions a side"
+    return (
+        WARN,
+        f"a virtual machine ({facts.get('product') or facts.get('kind') or 'maker not told'})",
+        cost,
+        change,
+    )
 
 
 def _by_share(share: float, warn_share: float, bad_share: float) -> str:
@@ -198,8 +257,16 @@ def check_steal(seen: Observation) -> Answer:
     state = _by_share(share, STEAL_WARN_SHARE, STEAL_BAD_SHARE)
     if state == OK:
         return OK, found
-    cost = f"the host ran something else for {share:.1%} of the time (/proc/stat); tests it hit are set aside"
-    return state, found, cost, "move the virtual machine to a less busy host, or ask for dedicated CPUs"
+    cost = (
+        f"the host ran something else for {share:.1%} of the time (/proc/stat); tests it hit "
+        "are set aside"
+    )
+    return (
+        state,
+        found,
+        cost,
+        "move the virtual machine to a less busy host, or ask for dedicated CPUs",
+    )
 
 
 def check_other_load(seen: Observation) -> Answer:
@@ -208,8 +275,16 @@ def check_other_load(seen: Observation) -> Answer:
     state = _by_share(share, BUSY_WARN_SHARE, BUSY_BAD_SHARE)
     if state == OK:
         return OK, found
-    cost = f"other work filled its caches for {share:.0%} of the time (/proc/stat) and delays unprivileged runs"
-    return state, found, cost, f"stop what runs on CPU {seen.cpu} (ps -eo psr,pcpu,comm --sort -pcpu), or choose --cpu"
+    cost = (
+        f"other work filled its caches for {share:.0%} of the time (/proc/stat) and delays "
+        "unprivileged runs"
+    )
+    return (
+        state,
+        found,
+        cost,
+        f"stop what runs on CPU {seen.cpu} (ps -eo psr,pcpu,comm --sort -pcpu), or choose --cpu",
+    )
 
 
 def check_smt_sibling(seen: Observation) -> Answer:
@@ -218,7 +293,8 @@ def check_smt_sibling(seen: Observation) -> Answer:
     siblings = format_cpus(seen.siblings)
     cost = (
         f"the core's units and first-level caches are shared with CPU {siblings},"
-        f" busy for {seen.activity.sibling_busy_share:.0%} of {seen.activity.seconds:g} s (/proc/stat)"
+        f" busy for {seen.activity.sibling_busy_share:.0%} of {seen.activity.seconds:g} s "
+        "(/proc/stat)"
     )
     change = f"echo 0 > /sys/devices/system/cpu/cpu{seen.siblings[0]}/online, or boot with nosmt"
     return WARN, f"CPU {seen.cpu} shares its core with CPU {siblings}", cost, change
@@ -227,18 +303,33 @@ def check_smt_sibling(seen: Observation) -> Answer:
 def check_fifo(seen: Observation) -> Answer:
     if seen.abilities.fifo:
         return OK, "this process may use SCHED_FIFO"
-    # The fair scheduler's slice: 0.7 ms, times 1 + the whole log2 of the CPUs, of which no more than eight count.
+    # The fair scheduler's slice: 0.7 ms, times 1 + the whole log2 of the CPUs, of which no more
+    # than eight count.
     slice_ms = 0.7 * min(seen.facts.get("cpu_count", 1), 8).bit_length()
-    cost = f"runs are labelled `unprivileged`: any thread may take a slice of about {slice_ms:.1f} ms (sched/fair.c)"
-    return WARN, "the kernel refuses SCHED_FIFO", cost, "run as root, or with CAP_SYS_NICE, or with `ulimit -r 99`"
+    cost = (
+        "runs are labelled `unprivileged`: any thread may take a slice of about "
+        f"{slice_ms:.1f} ms (sched/fair.c)"
+    )
+    return (
+        WARN,
+        "the kernel refuses SCHED_FIFO",
+        cost,
+        "run as root, or with CAP_SYS_NICE, or with `ulimit -r 99`",
+    )
 
 
 def check_memlock(seen: Observation) -> Answer:
     limit_bytes = seen.abilities.memlock_bytes
     if limit_bytes is None or limit_bytes >= MEMLOCK_NEEDED_BYTES:
         return OK, "no limit that matters" if limit_bytes is None else f"{limit_bytes >> 20} MiB"
-    cost = f"memory stays unlocked: a first touch inside a test costs {seen.abilities.page_fault_ns} ns here (measured)"
-    change = f"raise the limit to {MEMLOCK_NEEDED_BYTES >> 20} MiB (`ulimit -l`, limits.conf) or run as root"
+    cost = (
+        "memory stays unlocked: a first touch inside a test costs "
+        f"{seen.abilities.page_fault_ns} ns here (measured)"
+    )
+    change = (
+        f"raise the limit to {MEMLOCK_NEEDED_BYTES >> 20} MiB (`ulimit -l`, limits.conf) or "
+        "run as root"
+    )
     return WARN, f"{limit_bytes >> 10} KiB may be locked", cost, change
 
 
@@ -248,17 +339,31 @@ def check_counters(seen: Observation) -> Answer:
         return OK, "events of a whole CPU can be counted"
     level = seen.facts.get("perf_event_paranoid", "unknown")
     cost = (
-        "2 counters, `interrupts` and `cpu_switches`, are missing: tests that a disturbance touched are not set aside"
+        "2 counters, `interrupts` and `cpu_switches`, are missing: tests that a disturbance "
+        "touched are not set aside"
     )
-    return WARN, f"perf_event_open: {refusal} (perf_event_paranoid {level})", cost, f"run as root, or {TUNE}"
+    return (
+        WARN,
+        f"perf_event_open: {refusal} (perf_event_paranoid {level})",
+        cost,
+        f"run as root, or {TUNE}",
+    )
 
 
 def check_core_cycles(seen: Observation) -> Answer:
     refusal = seen.abilities.cycles_refusal
     if not refusal:
         return OK, "core cycles can be counted (--clock cycles)"
-    cost = "latencies are in ticks of a constant clock; how many core cycles a tick stands for is not known (LIMITS.md)"
-    return WARN, f"no core-cycle counter: {refusal}", cost, "measure on a machine whose counters are not hidden"
+    cost = (
+        "latencies are in ticks of a constant clock; how many core cycles a tick stands for "
+        "is not known (LIMITS.md)"
+    )
+    return (
+        WARN,
+        f"no core-cycle counter: {refusal}",
+        cost,
+        "measure on a machine whose counters are not hidden",
+    )
 
 
 def check_tracefs(seen: Observation) -> Answer:
@@ -266,8 +371,16 @@ def check_tracefs(seen: Observation) -> Answer:
         return OK, "readable"
     if seen.abilities.may_mount:
         return OK, "not mounted; the harness mounts it for itself alone"
-    cost = "4 counters are missing (entries, wakeups, space_switches, interrupts): contracts on them stay unproven"
-    return WARN, "not readable", cost, "run as root, or `mount -o remount,mode=755 /sys/kernel/tracing`"
+    cost = (
+        "4 counters are missing (entries, wakeups, space_switches, interrupts): contracts on "
+        "them stay unproven"
+    )
+    return (
+        WARN,
+        "not readable",
+        cost,
+        "run as root, or `mount -o remount,mode=755 /sys/kernel/tracing`",
+    )
 
 
 def check_swap(seen: Observation) -> Answer:
@@ -278,7 +391,10 @@ def check_swap(seen: Observation) -> Answer:
     if used_bytes == 0:
         return OK, f"{total_bytes >> 20} MiB, none in use"
     rate = seen.activity.major_faults_per_s
-    cost = f"{rate:.0f} faults a second waited for a disk while this process slept (/proc/vmstat, whole machine)"
+    cost = (
+        f"{rate:.0f} faults a second waited for a disk while this process slept "
+        "(/proc/vmstat, whole machine)"
+    )
     return WARN, f"{used_bytes >> 20} of {total_bytes >> 20} MiB in use", cost, "swapoff -a"
 
 
@@ -288,28 +404,58 @@ def check_timer_frequency(seen: Observation) -> Answer:
         return UNKNOWN, "the kernel's configuration is not readable"
     if seen.cpu in parse_cpus(seen.facts.get("nohz_full_cpus", "")):
         return OK, f"{hz} Hz, stopped on CPU {seen.cpu} (nohz_full)"
-    cost = f"a tick every {1000 / hz:g} ms: a test of 1 ms contains one in {min(hz / 1000, 1):.0%} of cases (CONFIG_HZ)"
+    cost = (
+        f"a tick every {1000 / hz:g} ms: a test of 1 ms contains one in "
+        f"{min(hz / 1000, 1):.0%} of cases (CONFIG_HZ)"
+    )
     return WARN if hz > TIMER_WARN_HZ else OK, f"{hz} Hz", cost, f"boot with nohz_full={seen.cpu}"
 
 
 _BACKGROUND = (
-    ("nmi_watchdog", 1, "the lockup watchdog", "occupies 1 hardware counter of each CPU (lockup-watchdogs)"),
-    ("numa_balancing", 1, "NUMA balancing", "unmaps up to 256 MiB a scan to see who faults (scan_size_mb)"),
-    ("transparent_hugepages", "always", "huge pages always", "make one fault clear 512 pages (2 MiB of 4 KiB pages)"),
+    (
+        "nmi_watchdog",
+        1,
+        "the lockup watchdog",
+        "occupies 1 hardware counter of each CPU (lockup-watchdogs)",
+    ),
+    (
+        "numa_balancing",
+        1,
+        "NUMA balancing",
+        "unmaps up to 256 MiB a scan to see who faults (scan_size_mb)",
+    ),
+    (
+        "transparent_hugepages",
+        "always",
+        "huge pages always",
+        "make one fault clear 512 pages (2 MiB of 4 KiB pages)",
+    ),
 )
 
 
 def check_background(seen: Observation) -> Answer:
-    running = [(title, cost) for fact, value, title, cost in _BACKGROUND if seen.facts.get(fact) == value]
+    running = [
+        (title, cost) for fact, value, title, cost in _BACKGROUND if seen.facts.get(fact) == value
+    ]
     if not running:
         return OK, "no watchdog, NUMA balancing or unasked huge pages"
-    return WARN, ", ".join(title for title, _ in running), "; ".join(f"{t}: {cost}" for t, cost in running), TUNE
+    return (
+        WARN,
+        ", ".join(title for title, _ in running),
+        "; ".join(f"{t}: {cost}" for t, cost in running),
+        TUNE,
+    )
 
 
 def check_compiler(seen: Observation) -> Answer:
     if seen.abilities.compiler:
         return OK, seen.abilities.compiler
-    return BAD, "no C compiler", "the harness cannot be built: 0 circles run", "install gcc, or name a compiler in CC"
+    return (
+        BAD,
+        "no C compiler",
+        "the harness cannot be built: 0 circles run",
+        "install gcc, or name a compiler in CC",
+    )
 
 
 CHECKS: dict[str, Callable[[Observation], Answer]] = {

@@ -35,7 +35,8 @@ def knobs(root: Path, cpu: int) -> list[Knob]:
     return [*_fixed(root), *_huge_pages(root), *_idle_states(root, cpu), *_interrupts(root, cpu)]
 
 
-# FIFO circles have a watchdog of their own, so the RT throttle may go; -1 lets every user count kernel events.
+# FIFO circles have a watchdog of their own, so the RT throttle may go; -1 lets every user count
+# kernel events.
 _FIXED = (
     (f"{CPU}/cpufreq/policy*/scaling_governor", "performance"),
     (f"{CPU}/cpufreq/policy*/boost", "0"),

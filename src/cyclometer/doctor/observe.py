@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a machine shows of itself: standing facts, what this process may do, and what happens within a second."""
+"""What a machine shows of itself: standing facts, what this process may do, and what happens within
+a second.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from cyclometer.units import NS_PER_S
 
 @dataclass(frozen=True)
 class Activity:
-    """What happened on the CPU over `seconds`, in which this process slept. Shares are of that time."""
+    """What happened on the CPU over `seconds`, in which this process slept. Shares are of that
+    time.
+    """
 
     seconds: float
     busy_share: float
@@ -39,7 +43,9 @@ class Activity:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What this process may do, and what two things cost it. A refusal is the kernel's own word for it, else ''."""
+    """What this process may do, and what two things cost it. A refusal is the kernel's own word for
+    it, else ''.
+    """
 
     fifo: bool
     memlock_bytes: int | None  # None: unlimited
@@ -68,13 +74,16 @@ class Observation:
     siblings: list[int]
     idle_states: list[IdleState]  # those not disabled
     tracefs: bool
-    fair_server_share: float | None  # part of each second kept for ordinary threads; None where not told
+    # part of each second kept for ordinary threads; None where not told
+    fair_server_share: float | None
     activity: Activity
     abilities: Abilities
 
 
 def observe(cpu: int | None = None, root: Path = ROOT) -> Observation:
-    """Observe `cpu` (default: the last this process may use) for one second; errors as `chosen_cpu`."""
+    """Observe `cpu` (default: the last this process may use) for one second; errors as
+    `chosen_cpu`.
+    """
     cpu = chosen_cpu(cpu, root)
     siblings = _siblings(root, cpu)
     return Observation(
@@ -97,12 +106,15 @@ def chosen_cpu(cpu: int | None, root: Path = ROOT) -> int:
     ticks = _ticks(root)
     if not ticks:
         raise NotComparable(
-            "there is no /proc/stat here, so this is no Linux; run doctor on the machine to be measured"
+            "there is no /proc/stat here, so this is no Linux; run doctor on the machine to be "
+            "measured"
         )
     if cpu is None:
         cpu = max(os.sched_getaffinity(0))
     if f"cpu{cpu}" not in ticks:
-        raise UsageError(f"CPU {cpu} is not online; choose one of {text(root, f'{CPU}/online')} with --cpu")
+        raise UsageError(
+            f"CPU {cpu} is not online; choose one of {text(root, f'{CPU}/online')} with --cpu"
+        )
     return cpu
 
 
@@ -131,9 +143,15 @@ def _fair_server_share(root: Path, cpu: int) -> float | None:
 
 
 def _ticks(root: Path) -> dict[str, list[int]]:
-    """Per CPU: ticks spent as user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5))."""
+    """Per CPU: ticks spent as user, nice, system, idle, iowait, irq, softirq, steal
+    (proc_stat(5)).
+    """
     lines = (line.split() for line in (text(root, "proc/stat") or "").splitlines())
-    return {words[0]: [int(word) for word in words[1:9]] for words in lines if words[0].startswith("cpu")}
+    return {
+        words[0]: [int(word) for word in words[1:9]]
+        for words in lines
+        if words[0].startswith("cpu")
+    }
 
 
 def _interrupts(root: Path, cpu: int) -> int:
@@ -166,7 +184,9 @@ def _watch(root: Path, cpu: int, siblings: list[int]) -> Activity:
     later = _ticks(root)
     busy, steal = _busy_and_steal(ticks[f"cpu{cpu}"], later[f"cpu{cpu}"])
     pairs = [(ticks.get(f"cpu{other}"), later.get(f"cpu{other}")) for other in siblings]
-    sibling_busy = [_busy_and_steal(first, second)[0] for first, second in pairs if first and second]
+    sibling_busy = [
+        _busy_and_steal(first, second)[0] for first, second in pairs if first and second
+    ]
     return Activity(
         seconds=seconds,
         busy_share=busy,
@@ -239,13 +259,17 @@ def _compiler() -> str:
     for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang")):
         path = shutil.which(name)
         if path is not None:
-            done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
+            done = subprocess.run(
+                [path, "--version"], capture_output=True, text=True, timeout=10, check=False
+            )
             return (done.stdout.splitlines() or [path])[0]
     return ""
 
 
 def _clock_read_ns() -> int:
-    """The least time between two readings of CLOCK_MONOTONIC: an upper bound, because Python stands between them."""
+    """The least time between two readings of CLOCK_MONOTONIC: an upper bound, because Python stands
+    between them.
+    """
     readings = [time.monotonic_ns() for _ in range(1000)]
     return min(later - earlier for earlier, later in pairwise(readings))
 
@@ -253,7 +277,9 @@ def _clock_read_ns() -> int:
 def _page_fault_ns() -> int:
     """Mean time of a first touch of an private page, less that of a second touch."""
     pages = 512
-    with mmap.mmap(-1, pages * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+    with mmap.mmap(
+        -1, pages * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    ) as memory:
         if hasattr(mmap, "MADV_NOHUGEPAGE"):
             memory.madvise(mmap.MADV_NOHUGEPAGE)
         first_s, second_s = (_touch_s(memory, pages) for _ in range(2))

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Changes settings of the machine as a transaction that survives a crash.
 
-Before a setting is changed its first value stands on the disk, in a journal of one JSON object a line:
+Before a setting is changed its first value stands on the disk, in a journal of one JSON object a
+line:
 
-    {"boot": "<boot id>"}                                        what a reboot has undone is not restored
-    {"path": "proc/sys/kernel/nmi_watchdog", "was": "1"}         one line a setting, the first value only
+    {"boot": "<boot id>"}                                  a reboot undid what was set before
+    {"path": "proc/sys/kernel/nmi_watchdog", "was": "1"}   a line per setting, its first value
 
-A last line without a line feed was being written when the machine stopped; its setting was not yet changed.
-The journal is removed when everything is as it was.
+A last line without a line feed was being written when the machine stopped; its setting was not yet
+changed. The journal is removed when everything is as it was.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ MODE = 0o600
 
 @dataclass(frozen=True)
 class Change:
-    """A setting that was `was` and is now `now`; `refusal` says why it is not what was asked for."""
+    """A setting that was `was` and is now `now`; `refusal` says why it is not what was asked
+    for.
+    """
 
     path: str
     was: str
@@ -46,13 +49,17 @@ def default_journal() -> Path:
 
 
 def tuned(journal: Path, root: Path = ROOT) -> dict[str, str]:
-    """The settings that a tune since the last boot has changed: path -> first value. BadFile where it is damaged."""
+    """The settings that a tune since the last boot has changed: path -> first value. BadFile where
+    it is damaged.
+    """
     boot, originals = _load(journal)
     return originals if boot == _boot(root) else {}
 
 
 def tune(wanted: list[Knob], journal: Path, root: Path = ROOT) -> list[Change]:
-    """Set every knob that differs, and say what came of it. Raises NotComparable where no journal can be kept."""
+    """Set every knob that differs, and say what came of it. Raises NotComparable where no journal
+    can be kept.
+    """
     with _locked(journal):
         originals = _begin(journal, root)
         return [
@@ -65,14 +72,18 @@ def tune(wanted: list[Knob], journal: Path, root: Path = ROOT) -> list[Change]:
 def restore(journal: Path, root: Path = ROOT) -> list[Change]:
     """Bring back every first value, last change first, then forget the journal.
 
-    The journal stays while a setting refuses its first value, so that restore can be run again; a setting whose
-    file is gone (a CPU or driver was removed) holds nothing back.
+    The journal stays while a setting refuses its first value, so that restore can be run again; a
+    setting whose file is gone (a CPU or driver was removed) holds nothing back.
     """
     if not journal.exists():
         return []
     with _locked(journal):
         originals = tuned(journal, root)
-        changes = [_set(root, path, was) for path, was in reversed(originals.items()) if value_of(root, path) != was]
+        changes = [
+            _set(root, path, was)
+            for path, was in reversed(originals.items())
+            if value_of(root, path) != was
+        ]
         if not any(change.refusal and (root / change.path).exists() for change in changes):
             _remove(journal)
         return changes
@@ -137,7 +148,9 @@ def _boot(root: Path) -> str:
 
 
 def _load(journal: Path) -> tuple[str | None, dict[str, str]]:
-    """The boot a journal is from, None where it holds nothing whole, and its first values in order."""
+    """The boot a journal is from, None where it holds nothing whole, and its first values in
+    order.
+    """
     try:
         *lines, _torn = journal.read_text().split("\n")
     except FileNotFoundError:
@@ -151,12 +164,16 @@ def _load(journal: Path) -> tuple[str | None, dict[str, str]]:
             else:
                 originals[_checked(entry["path"])] = str(entry["was"])
         except (ValueError, KeyError, TypeError):
-            raise BadFile(f"{journal}:{at} is no journal line; correct it by hand, or delete the file") from None
+            raise BadFile(
+                f"{journal}:{at} is no journal line; correct it by hand, or delete the file"
+            ) from None
     return boot, originals
 
 
 def _checked(path: str) -> str:
-    """`path`, unless it points outside of where knobs are: root must not be led to write elsewhere."""
+    """`path`, unless it points outside of where knobs are: root must not be led to write
+    elsewhere.
+    """
     if not path.startswith(FOLDERS) or ".." in Path(path).parts:
         raise ValueError(path)
     return path
@@ -176,7 +193,9 @@ def _locked(journal: Path) -> Iterator[None]:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise NotComparable(f"{journal} is in use by another tune or restore; wait for it to end") from None
+        raise NotComparable(
+            f"{journal} is in use by another tune or restore; wait for it to end"
+        ) from None
     finally:
         os.close(fd)
 

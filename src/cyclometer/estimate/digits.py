@@ -10,10 +10,10 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 def rounded(value: float, half_width: float) -> str:
     """The value with as many digits as its half-width supports, e.g. 4539.96 +- 0.45 is "4540.0".
 
-    The place of the last digit is the one that shows two digits of a half-width below 3.55 of its leading power of
-    ten and one above (the rule of the Particle Data Group). From a half-width of one on that place is at least the
-    units, so cycles are integers. A half-width of zero prints the value `plain`; an infinite one supports only its
-    order of magnitude, "~5000".
+    The place of the last digit is the one that shows two digits of a half-width below 3.55 of its
+    leading power of ten and one above (the rule of the Particle Data Group). From a half-width of
+    one on that place is at least the units, so cycles are integers. A half-width of zero prints the
+    value `plain`; an infinite one supports only its order of magnitude, "~5000".
     """
     if not math.isfinite(value):
         return str(value)
@@ -23,7 +23,8 @@ def rounded(value: float, half_width: float) -> str:
 
 
 def plain(value: float) -> str:
-    """A value that no interval bounds, such as a figure that a tool printed: as it is, to two decimals or five digits.
+    """A value that no interval bounds, such as a figure that a tool printed: as it is, to two
+    decimals or five digits.
 
     Whichever of the two is finer: 4448.927 is "4448.93", 0.70271687 "0.70272", 1629 "1629".
     """
@@ -34,7 +35,9 @@ def plain(value: float) -> str:
 
 
 def with_interval(value: float, half_width: float) -> str:
-    """Value and half-width at the same place, e.g. "4540 ± 3"; the half-width is rounded up, never down."""
+    """Value and half-width at the same place, e.g. "4540 ± 3"; the half-width is rounded up, never
+    down.
+    """
     if not half_width:
         return f"{rounded(value, half_width)} ± 0"
     if not math.isfinite(half_width) or not math.isfinite(value):
@@ -43,7 +46,9 @@ def with_interval(value: float, half_width: float) -> str:
 
 
 def percent(fraction: float, half_width: float) -> str:
-    """A fraction as a percentage; a half-width of 0.005 shows a tenth of a percent, e.g. "4.2 %"."""
+    """A fraction as a percentage; a half-width of 0.005 shows a tenth of a percent, e.g. "4.2
+    %".
+    """
     return f"{_at(100 * fraction, _place(100 * half_width), ROUND_HALF_EVEN)} %"
 
 

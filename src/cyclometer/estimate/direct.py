@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The direct method: quantiles of single passes, with the overhead of the clock reading taken off in the laboratory.
+"""The direct method: quantiles of single passes, with the overhead of the clock reading taken off
+in the laboratory.
 
-Corrected values keep their sign. The overhead is the median of the identical empty sequence; its uncertainty is carried
-into every interval, and an overhead that is not stable refuses the result.
+Corrected values keep their sign. The overhead is the median of the identical empty sequence; its
+uncertainty is carried into every interval, and an overhead that is not stable refuses the result.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from .interval import FloatArray, Interval, samples
 from .order import quantile, quantile_interval
 
 MODE_VALLEY = 4.0
-"""Depth of the valley that parts two reported modes, in standard deviations: a unimodal sample shows a second mode in
-well under one case of a hundred."""
+"""Depth of the valley that parts two reported modes, in standard deviations: a unimodal sample
+shows a second mode in well under one case of a hundred."""
 MODE_SHARE = 0.01
 """The least part of the passes that makes a reported mode."""
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
@@ -29,7 +30,9 @@ QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 @dataclass(frozen=True)
 class Overhead:
-    """Cost of an empty interval: the median, its interval, and why it may not be used (empty when it may)."""
+    """Cost of an empty interval: the median, its interval, and why it may not be used (empty when
+    it may).
+    """
 
     value: float
     interval: Interval
@@ -43,7 +46,9 @@ class Overhead:
 
 @dataclass(frozen=True)
 class Quantile:
-    """A corrected quantile. An infinite end of the interval means that the passes are too few to bound it."""
+    """A corrected quantile. An infinite end of the interval means that the passes are too few to
+    bound it.
+    """
 
     p: float
     value: float
@@ -52,7 +57,8 @@ class Quantile:
 
 @dataclass(frozen=True)
 class DirectEstimate:
-    """Corrected latencies of single passes, in the unit of the clock; min and max are those of the sample.
+    """Corrected latencies of single passes, in the unit of the clock; min and max are those of the
+    sample.
 
     Modes are sought on a log scale and are none where a raw latency is zero or less.
     """
@@ -70,12 +76,15 @@ class DirectEstimate:
         return tuple(q for q in self.quantiles if math.isfinite(q.interval.half_width))
 
 
-def estimate(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95) -> DirectEstimate:
+def estimate(
+    passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95
+) -> DirectEstimate:
     """Quantiles of directly timed passes with order-statistic intervals.
 
     Args:
-        passes: raw interval lengths, shape (n,), in the clock's unit, any order; overhead not yet subtracted.
-        overhead: what `measure_overhead` made of the empty intervals; None subtracts nothing.
+        passes: raw interval lengths, shape (n,), in the clock's unit, any order; overhead not yet
+        subtracted. overhead: what `measure_overhead` made of the empty intervals; None subtracts
+        nothing.
 
     Raises:
         MeasurementFailed: the overhead is not stable.
@@ -93,7 +102,9 @@ def estimate(passes: ArrayLike, overhead: Overhead | None = None, level: float =
 
 
 def median(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95) -> Quantile:
-    """The median alone, as `estimate` gives it. Raises MeasurementFailed where the overhead is not stable."""
+    """The median alone, as `estimate` gives it. Raises MeasurementFailed where the overhead is not
+    stable.
+    """
     return _corrected(np.sort(samples(passes, name="passes")), 0.5, level, _usable(overhead, level))
 
 
@@ -102,9 +113,10 @@ def measure_overhead(
 ) -> Overhead:
     """Judge the empty intervals measured beside the data.
 
-    The overhead is stable when the middle half of its samples spans no more than `tolerance` of the median or two
-    steps of the clock, whichever is wider. An overhead that moves during the run spreads as well: the medians of its
-    two halves never lie farther apart than the middle half spans.
+    The overhead is stable when the middle half of its samples spans no more than `tolerance` of the
+    median or two steps of the clock, whichever is wider. An overhead that moves during the run
+    spreads as well: the medians of its two halves never lie farther apart than the middle half
+    spans.
 
     Args:
         empty: lengths of the empty interval, shape (n,), n >= 8.
@@ -117,7 +129,8 @@ def measure_overhead(
     unstable = ""
     if spread > allowed:
         unstable = (
-            f"The overhead is not stable: the middle half of its samples spans {spread:g} around {median:g} where "
+            f"The overhead is not stable: the middle half of its samples spans {spread:g} around "
+            f"{median:g} where "
             f"{allowed:g} is allowed; measure again on a quieter machine."
         )
     return Overhead(median, quantile_interval(ordered, 0.5, level), unstable)
@@ -132,7 +145,9 @@ def _usable(overhead: Overhead | None, level: float) -> Overhead:
 
 def _corrected(ordered: FloatArray, p: float, level: float, overhead: Overhead) -> Quantile:
     raw = quantile(ordered, p)
-    return Quantile(p, raw - overhead.value, _difference(raw, quantile_interval(ordered, p, level), overhead))
+    return Quantile(
+        p, raw - overhead.value, _difference(raw, quantile_interval(ordered, p, level), overhead)
+    )
 
 
 def _modes(ordered: FloatArray, overhead: float) -> tuple[modes.Mode, ...]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What every estimator shares: a checked array of samples, and an interval with its level.
 
-Distributions come from scipy.special, not scipy.stats: it loads in a fifth of the time and answers a hundred times
-faster, which `show` feels.
+Distributions come from scipy.special, not scipy.stats: it loads in a fifth of the time and answers
+a hundred times faster, which `show` feels.
 """
 
 from __future__ import annotations
@@ -38,27 +38,41 @@ class Interval:
 
 
 def samples(values: ArrayLike, at_least: int = 1, name: str = "samples") -> FloatArray:
-    """`values` as a float64 array of shape (n,), n >= at_least, all finite; ValueError says what is wrong."""
+    """`values` as a float64 array of shape (n,), n >= at_least, all finite; ValueError says what is
+    wrong.
+    """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, not of shape {array.shape}; pass one flat array.")
+        raise ValueError(
+            f"{name} must be one-dimensional, not of shape {array.shape}; pass one flat array."
+        )
     if array.size < at_least:
-        raise ValueError(f"{name} holds {array.size} values where at least {at_least} are needed; measure more.")
+        raise ValueError(
+            f"{name} holds {array.size} values where at least {at_least} are needed; measure more."
+        )
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds a value that is not finite; remove or repair the record it came from.")
+        raise ValueError(
+            f"{name} holds a value that is not finite; remove or repair the record it came from."
+        )
     return array
 
 
 def critical_value(level: float, df: float = math.inf) -> float:
-    """Two-sided critical value of Student's t with `df` degrees; the normal one when df is infinite."""
+    """Two-sided critical value of Student's t with `df` degrees; the normal one when df is
+    infinite.
+    """
     if not 0 < level < 1:
-        raise ValueError(f"level {level} is not a probability between 0 and 1; use for example 0.95.")
+        raise ValueError(
+            f"level {level} is not a probability between 0 and 1; use for example 0.95."
+        )
     tail = (1 + level) / 2
     return float(special.ndtri(tail) if math.isinf(df) else special.stdtrit(df, tail))
 
 
 def student(estimate: float, standard_error: float, df: float, level: float) -> Interval:
-    """estimate +- t(df) * standard_error; with no degree of freedom the interval is the whole line."""
+    """estimate +- t(df) * standard_error; with no degree of freedom the interval is the whole
+    line.
+    """
     if df <= 0:
         return Interval(-math.inf, math.inf, level)
     reach = critical_value(level, df) * standard_error

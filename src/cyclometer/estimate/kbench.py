@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The KBench estimator (Korovkina 2022, equations 3.1 to 3.3), kept exactly.
 
-A test of N turns yields one accumulated latency A. Y = A/N estimates the mean of the primary latency P, and under
-independent turns var(P) = N var(Y). Whether the turns are independent is judged in `steady`, not here.
+A test of N turns yields one accumulated latency A. Y = A/N estimates the mean of the primary
+latency P, and under independent turns var(P) = N var(Y). Whether the turns are independent is
+judged in `steady`, not here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from .interval import Interval, critical_value, samples
 
 @dataclass(frozen=True)
 class KBenchEstimate:
-    """Statistics of one group. A and Y as in the paper; P is the primary latency. Coefficients are fractions."""
+    """Statistics of one group. A and Y as in the paper; P is the primary latency. Coefficients are
+    fractions.
+    """
 
     tests: int
     turns: int
@@ -39,13 +42,15 @@ class KBenchEstimate:
         return self.interval.half_width / abs(self.mean_Y) if self.mean_Y else math.inf
 
 
-def estimate(A: ArrayLike, N: int, level: float = 0.90, critical: Literal["t", "z"] = "t") -> KBenchEstimate:
+def estimate(
+    A: ArrayLike, N: int, level: float = 0.90, critical: Literal["t", "z"] = "t"
+) -> KBenchEstimate:
     """Estimate the mean and the variance of the primary latency from one group of N-sized tests.
 
     Args:
-        A: accumulated latencies, shape (S,), S >= 2, any unit of time; the result carries the same unit.
-        N: turns in each test, >= 1.
-        critical: "t" takes Student's t with S - 1 degrees; "z" takes the normal value and reproduces the paper.
+        A: accumulated latencies, shape (S,), S >= 2, any unit of time; the result carries the same
+        unit. N: turns in each test, >= 1. critical: "t" takes Student's t with S - 1 degrees; "z"
+        takes the normal value and reproduces the paper.
 
     Raises:
         ValueError: fewer than two tests, a value that is not finite, or N < 1.
@@ -77,7 +82,8 @@ def estimate(A: ArrayLike, N: int, level: float = 0.90, critical: Literal["t", "
 def required_tests(group: KBenchEstimate, e: float) -> int:
     """S' of equation 3.3: tests for which the half-width falls to the fraction `e` of the mean.
 
-    The level is that of the group's interval, and the critical value is the normal one, as in the equation.
+    The level is that of the group's interval, and the critical value is the normal one, as in the
+    equation.
     """
     if not e > 0:
         raise ValueError(f"e is {e}; the wanted half-width is a positive fraction of the mean.")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """From runs to one estimate: the run is the unit of inference.
 
-Whatever happens once a boot or once a process start (where memory landed, how caches were mapped) is shared by all
-tests of a run, so tests within a run say nothing about it. The estimates of R runs are R independent values; their
-spread already contains everything that varies below them, so that resampling whole runs is all a bootstrap has to do.
+Whatever happens once a boot or once a process start (where memory landed, how caches were mapped)
+is shared by all tests of a run, so tests within a run say nothing about it. The estimates of R runs
+are R independent values; their spread already contains everything that varies below them, so that
+resampling whole runs is all a bootstrap has to do.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from numpy.typing import ArrayLike
 from .interval import FloatArray, Interval, critical_value, samples, student
 
 RUNS_TO_RESAMPLE = 8
-"""From this many runs on the interval is a bootstrap-t; below, runs are too few to show the shape they come from."""
+"""From this many runs on the interval is a bootstrap-t; below, runs are too few to show the shape
+they come from.
+"""
 RESAMPLES = 4000
 
 
@@ -27,13 +30,15 @@ RESAMPLES = 4000
 class LevelsEstimate:
     """The grand estimate over runs.
 
-    `scope` says what the interval speaks about: the next run, or only the one that was measured. Variances are those of
-    a run's estimate and None where they cannot be told: between from three runs on, within where it was given.
+    `scope` says what the interval speaks about: the next run, or only the run or the session that
+    was measured.
+    Variances are those of a run's estimate and None where they cannot be told: between from three
+    runs on, within where it was given.
     """
 
     value: float
     interval: Interval
-    scope: Literal["between runs", "within this run"]
+    scope: Literal["between sessions", "between runs", "within this session", "within this run"]
     runs: int
     between_variance: float | None
     within_variance: float | None
@@ -41,14 +46,17 @@ class LevelsEstimate:
 
 
 def combine(
-    estimates: ArrayLike, within: Sequence[Interval] | None = None, level: float = 0.95, shared: float = 0.0
+    estimates: ArrayLike,
+    within: Sequence[Interval] | None = None,
+    level: float = 0.95,
+    shared: float = 0.0,
 ) -> LevelsEstimate:
     """Combine the estimates of independent runs.
 
     Args:
-        estimates: one estimate a run, shape (R,).
-        within: the interval of each run's own estimate, R of them; needed when R is 1.
-        shared: half-width, at the same level, of an error that all estimates have in common, such as that of one fixed
+        estimates: one estimate a run, shape (R,). within: the interval of each run's own estimate,
+        R of them; needed when R is 1. shared: half-width, at the same level, of an error that all
+        estimates have in common, such as that of one fixed
             cost taken off all runs. Their spread does not show it; it is added in squares.
 
     Raises:
@@ -57,13 +65,19 @@ def combine(
     # Sorted, because the order of runs means nothing and must not reach the resampling.
     values = np.sort(samples(estimates, name="estimates"))
     if within is not None and len(within) != values.size:
-        raise ValueError(f"{values.size} runs came with {len(within)} intervals; pass one interval for each run.")
+        raise ValueError(
+            f"{values.size} runs came with {len(within)} intervals; pass one interval for each run."
+        )
     own = None if within is None else _own_variance(within)
     if values.size == 1:
         if within is None:
-            raise ValueError("One run has no spread between runs; pass its own interval or measure more runs.")
+            raise ValueError(
+                "One run has no spread between runs; pass its own interval or measure more runs."
+            )
         value = float(values[0])
-        return LevelsEstimate(value, _widened(within[0], value, shared), "within this run", 1, None, own, 0.0)
+        return LevelsEstimate(
+            value, _widened(within[0], value, shared), "within this run", 1, None, own, 0.0
+        )
     mean, R = float(values.mean()), values.size
     variance = float(values.var(ddof=1))
     interval = student(mean, math.sqrt(variance / R), R - 1, level)
@@ -83,12 +97,16 @@ def combine(
 def _widened(interval: Interval, value: float, shared: float) -> Interval:
     if not shared:
         return interval
-    below, above = math.hypot(value - interval.low, shared), math.hypot(interval.high - value, shared)
+    below, above = (
+        math.hypot(value - interval.low, shared),
+        math.hypot(interval.high - value, shared),
+    )
     return Interval(value - below, value + above, interval.level)
 
 
 def _bootstrap_t(values: FloatArray, level: float) -> Interval | None:
-    """Studentised bootstrap over runs (Efron & Tibshirani 1993, section 12.5); None where ties leave it undefined.
+    """Studentised bootstrap over runs (Efron & Tibshirani 1993, section 12.5); None where ties
+    leave it undefined.
 
     The seed is fixed: the same runs always give the same interval.
     """

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Marginal latency: the line A = c + b N through groups of different test size.
 
-A/N is biased by c/N, c being the cost of entering and leaving the measuring interval and of warming up; the slope b is
-the latency of one more turn. The line is ordinary least squares; its errors come from each group's own variance, so
-that one noisy group does not lend its noise to the others, and whether the line holds is tested, not assumed.
+A/N is biased by c/N, c being the cost of entering and leaving the measuring interval and of warming
+up; the slope b is the latency of one more turn. The line is ordinary least squares; its errors come
+from each group's own variance, so that one noisy group does not lend its noise to the others, and
+whether the line holds is tested, not assumed.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from .interval import FloatArray, Interval, samples, student
 BENT = 0.01
 """The level at which a line is refuted."""
 MAD_OF_FEW = {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129, 9: 1.107}
-"""By how much the median absolute deviation of so many normal values falls short of 0.6745 standard deviations."""
+"""By how much the median absolute deviation of so many normal values falls short of 0.6745
+standard deviations.
+"""
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """Evidence against the line: p-values, and the coefficient of N^2 (positive: turns grow dearer with N)."""
+    """Evidence against the line: p-values, and the coefficient of N^2 (positive: turns grow dearer
+    with N).
+    """
 
     lack_of_fit_p: float | None
     quadratic: float
@@ -38,7 +43,9 @@ class Curvature:
 
 @dataclass(frozen=True)
 class MarginalFit:
-    """b: latency of a turn; c: fixed cost of a test. `curvature` is None where fewer than three sizes were run."""
+    """b: latency of a turn; c: fixed cost of a test. `curvature` is None where fewer than three
+    sizes were run.
+    """
 
     b: float
     b_standard_error: float
@@ -60,10 +67,11 @@ class MarginalFit:
 
 @dataclass(frozen=True)
 class Groups:
-    """One location a test size, the variance of that location, its degrees of freedom, and its weight in the line.
+    """One location a test size, the variance of that location, its degrees of freedom, and its
+    weight in the line.
 
-    All of shape (G,). `variance` is None where groups of one test leave it unknown; errors then come from the scatter
-    of the locations about the line.
+    All of shape (G,). `variance` is None where groups of one test leave it unknown; errors then
+    come from the scatter of the locations about the line.
     """
 
     N: FloatArray
@@ -82,9 +90,9 @@ def fit(A: ArrayLike, N: ArrayLike, level: float = 0.95, resolution: float = 1.0
     """Least-squares line through all tests.
 
     Args:
-        A: accumulated latencies, shape (n,).
-        N: turns of each test, shape (n,); at least two different sizes.
-        resolution: smallest step of the clock in the unit of A; a group cannot be known better than its rounding.
+        A: accumulated latencies, shape (n,). N: turns of each test, shape (n,); at least two
+        different sizes. resolution: smallest step of the clock in the unit of A; a group cannot be
+        known better than its rounding.
 
     Raises:
         ValueError: shapes differ, or fewer than two test sizes.
@@ -96,7 +104,10 @@ def group_means(A: ArrayLike, N: ArrayLike, resolution: float = 1.0) -> Groups:
     """The groups of `fit`: mean and variance of the mean of the tests of each size."""
     accumulated, turns = samples(A, 2, "A"), samples(N, 2, "N")
     if accumulated.shape != turns.shape:
-        raise ValueError(f"A holds {accumulated.size} tests and N {turns.size} sizes; pass one size for each test.")
+        raise ValueError(
+            f"A holds {accumulated.size} tests and N {turns.size} sizes; pass one size for each "
+            "test."
+        )
     sizes, group, tests = np.unique(turns, return_inverse=True, return_counts=True)
     count = tests.astype(np.float64)
     mean = np.bincount(group, accumulated) / count
@@ -129,9 +140,11 @@ def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
 
 
 def _stretch(groups: Groups, residual: FloatArray) -> float:
-    """How much further the locations lie from a line that does not hold than their own errors put them (Birge 1932).
+    """How much further the locations lie from a line that does not hold than their own errors put
+    them (Birge 1932).
 
-    Without it a bent line's fixed cost, and with it the latency of a turn, would look as sure as the locations are.
+    Without it a bent line's fixed cost, and with it the latency of a turn, would look as sure as
+    the locations are.
     """
     if groups.known is None:  # then the errors come from that distance already
         return 1.0
@@ -139,50 +152,59 @@ def _stretch(groups: Groups, residual: FloatArray) -> float:
     return math.sqrt(float(np.sum(residual**2 / variance)) / (residual.size - 2))
 
 
-def fit_runs(N: ArrayLike, locations: ArrayLike, level: float = 0.95) -> MarginalFit:
-    """The line through the medians over runs, with errors from the spread of the runs' own lines.
+def fit_repeated(N: ArrayLike, locations: ArrayLike, level: float = 0.95) -> MarginalFit:
+    """The line of units that each have a location of every size: runs, or visits.
 
-    What a run does to all its sizes cancels in its own line, and what hit one size of one run stays in it; so the runs'
-    lines spread as the line errs, and no size need be independent of another. Medians keep a run that spent its tests
-    of one size in a slower regime from tilting the line or from widening its error.
+    b and c are the medians of what the units' own lines give, and the spread of those lines is
+    their error. What a unit does to all its sizes, such as a slower core, cancels in its own c, and
+    what hit one of its sizes stays in it; so no size need be independent of another. Medians keep a
+    unit that met one of its sizes in a slower regime from tilting the line or widening its error.
 
     Args:
         N: the test sizes, shape (G,), G >= 2.
-        locations: one location (the quiet A) of each size in each run, shape (R, G), R >= 2, positive.
+        locations: one location of each size in each unit, shape (R, G), R >= 2, positive.
     """
     sizes, table = samples(N, 2, "N"), np.asarray(locations, dtype=np.float64)
-    middle = np.median(table, axis=0)
     # Weights that make the relative errors of all sizes equal.
-    weight = middle**-2.0
+    weight = np.median(table, axis=0) ** -2.0
     slope, cut = _line(sizes, weight)
-    b, b_error = _over_runs(slope, table, middle)
-    c, c_error = _over_runs(cut, table, middle)
-    # One degree of freedom goes to the MAD, which tells the spread of a few runs less well than their sd would.
+    b, b_error = _over_units(slope, table)
+    c, c_error = _over_units(cut, table)
+    # One degree of freedom goes to the MAD, which tells the spread of a few units less well than
+    # their sd would.
     df = max(1, len(table) - 2)
     curvature = None
     if sizes.size >= 3:
         bend = _bend(sizes, weight)
-        curvature = Curvature(None, *_tested(bend, middle, _over_runs(bend, table, middle)[1], df))
+        term, error = _over_units(bend, table)
+        error = max(error, _rounding(bend, np.median(table, axis=0)))
+        curvature = Curvature(None, term, _p(term, error, df))
     b_interval, c_interval = student(b, b_error, df, level), student(c, c_error, df, level)
     return MarginalFit(b, b_error, b_interval, c, c_error, c_interval, sizes.size, curvature)
 
 
-def _over_runs(coefficient: FloatArray, table: FloatArray, middle: FloatArray) -> tuple[float, float]:
-    """coefficient @ middle, and its standard error from the same combination of each run's locations.
+def _over_units(coefficient: FloatArray, table: FloatArray) -> tuple[float, float]:
+    """The median over units of coefficient @ locations, and its standard error.
 
-    Both resist a run that is off: the spread of the runs is their MAD, made unbiased for few normal values (Croux &
-    Rousseeuw 1992), and pi / 2 is what a median varies more than a mean.
+    Both resist a unit that is off: the spread is the MAD, made unbiased for few normal values
+    (Croux & Rousseeuw 1992), and pi / 2 is what a median varies more than a mean.
     """
     own, R = table @ coefficient, len(table)
     unbiased = MAD_OF_FEW.get(R, R / (R - 0.8))
-    sd = 1.4826 * unbiased * float(np.median(np.abs(own - np.median(own))))
-    return float(coefficient @ middle), sd * math.sqrt(math.pi / 2 / R)
+    middle = float(np.median(own))
+    sd = 1.4826 * unbiased * float(np.median(np.abs(own - middle)))
+    return middle, sd * math.sqrt(math.pi / 2 / R)
 
 
 def _line(N: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The coefficients with which b and c are linear in the locations: b = slope @ y, c = cut @ y."""
+    """The coefficients with which b and c are linear in the locations: b = slope @ y, c = cut @
+    y.
+    """
     if np.ptp(N) == 0:
-        raise ValueError("All tests have the same size N, so c and b cannot be told apart; run at least two sizes.")
+        raise ValueError(
+            "All tests have the same size N, so c and b cannot be told apart; run at least two "
+            "sizes."
+        )
     centre = np.average(N, weights=weight)
     slope = weight * (N - centre) / np.sum(weight * (N - centre) ** 2)
     return slope, weight / weight.sum() - centre * slope
@@ -207,7 +229,8 @@ def _linear_error(
         return float(np.sqrt(scatter * np.sum(coefficient**2 / groups.weight))), degrees
     variance, df = groups.known
     parts = coefficient**2 * variance
-    # Welch and Satterthwaite: the degrees of freedom that a sum of differently uncertain variances has.
+    # Welch and Satterthwaite: the degrees of freedom that a sum of differently uncertain variances
+    # has.
     return float(np.sqrt(parts.sum())), float(parts.sum() ** 2 / np.sum(parts**2 / df))
 
 
@@ -216,15 +239,26 @@ def _curvature(groups: Groups) -> Curvature:
     weight = groups.weight if groups.known is None else np.reciprocal(groups.known[0])
     residual, _ = _weighted_fit(np.stack([np.ones_like(N), N, N**2], axis=1), y, weight)
     bend = _bend(N, weight)
-    return Curvature(_lack_of_fit_p(groups), *_tested(bend, y, *_linear_error(bend, groups, residual, 3)))
+    return Curvature(
+        _lack_of_fit_p(groups), *_tested(bend, y, *_linear_error(bend, groups, residual, 3))
+    )
 
 
 def _tested(bend: FloatArray, y: FloatArray, error: float, df: float) -> tuple[float, float]:
     """The quadratic term and its two-sided p-value."""
     term = float(bend @ y)
-    # On a perfect line both the term and its error are rounding, and their ratio says nothing.
-    rounding = 1e-9 * float(np.abs(bend) @ np.abs(y))
-    return term, 2 * float(special.stdtr(df, -abs(term) / max(error, rounding))) if df else 1.0
+    return term, _p(term, max(error, _rounding(bend, y)), df)
+
+
+def _rounding(bend: FloatArray, y: FloatArray) -> float:
+    """The least error of a quadratic term: on a perfect line both the term and its error are
+    rounding, and their ratio says nothing.
+    """
+    return 1e-9 * float(np.abs(bend) @ np.abs(y))
+
+
+def _p(term: float, error: float, df: float) -> float:
+    return 2 * float(special.stdtr(df, -abs(term) / error)) if df else 1.0
 
 
 def _lack_of_fit_p(groups: Groups) -> float | None:
@@ -239,7 +273,9 @@ def _lack_of_fit_p(groups: Groups) -> float | None:
     return float(special.fdtrc(k, k * (k + 2) / (3 * D), T / (k + 2 * D - 6 * D / (k + 2))))
 
 
-def _weighted_fit(design: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _weighted_fit(
+    design: FloatArray, y: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Residuals and leverages of a weighted least-squares fit."""
     root = np.sqrt(weight)
     q, _ = np.linalg.qr(design * root[:, None])

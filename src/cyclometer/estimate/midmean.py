@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The midmean: the mean of the middle half of the samples, with an interval that knows about autocorrelation.
+"""The midmean: the mean of the middle half of the samples, with an interval that knows about
+autocorrelation.
 
-It resists a quarter of wild samples at either end, as the median nearly does, but averages, so that it is not bound to
-the steps of a coarse clock.
+It resists a quarter of wild samples at either end, as the median nearly does, but averages, so that
+it is not bound to the steps of a coarse clock.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import numpy as np
 from .interval import FloatArray, Interval, student
 
 BATCHES = 16
-"""Consecutive batches whose means are taken as independent; each must be longer than the memory of the series."""
+"""Consecutive batches whose means are taken as independent; each must be longer than the memory of
+the series.
+"""
 
 
 def midmean(ordered: FloatArray) -> float:
@@ -27,8 +30,9 @@ def midmean(ordered: FloatArray) -> float:
 def midmean_interval(arrival: FloatArray, ordered: FloatArray, level: float) -> Interval:
     """Interval of the midmean from samples in arrival order, and the same samples sorted.
 
-    The influence of a sample on a trimmed mean is its value winsorised at the cuts (Tukey & McLaughlin 1963); the
-    variance of the mean influence comes from consecutive batches, so that slow wandering widens the interval.
+    The influence of a sample on a trimmed mean is its value winsorised at the cuts (Tukey &
+    McLaughlin 1963); the variance of the mean influence comes from consecutive batches, so that
+    slow wandering widens the interval.
     """
     n, cut = ordered.size, ordered.size // 4
     influence = np.clip(arrival, ordered[cut], ordered[n - 1 - cut])
@@ -37,7 +41,9 @@ def midmean_interval(arrival: FloatArray, ordered: FloatArray, level: float) -> 
 
 
 def batch_variance(series: FloatArray) -> tuple[float, int]:
-    """Variance of the mean of an autocorrelated series by batch means, and its degrees of freedom (0: unknown)."""
+    """Variance of the mean of an autocorrelated series by batch means, and its degrees of freedom
+    (0: unknown).
+    """
     length = max(1, series.size // BATCHES)
     batches = series.size // length
     if batches < 2:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Modes of a sample of latencies: the peaks of the density of their logarithm that valleys part significantly."""
+"""Modes of a sample of latencies: the peaks of the density of their logarithm that valleys part
+significantly.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ import numpy as np
 from .interval import FloatArray
 
 BANDWIDTH = 0.005
-"""Smoothing of the density, as a fraction of the latency: modes closer than about three of these are one."""
+"""Smoothing of the density, as a fraction of the latency: modes closer than about three of these
+are one.
+"""
 COARSEST = 0.1
 """The coarsest step of a clock, as a fraction of the latency, with which modes are still sought."""
 BINS = 4
@@ -22,7 +26,9 @@ _KERNEL = np.exp(-0.5 * (np.arange(-_REACH, _REACH + 1) / BINS) ** 2)  # Gaussia
 
 @dataclass(frozen=True)
 class Mode:
-    """A peak at `position`, the valleys [low, high) on its sides, and the share of the samples between them."""
+    """A peak at `position`, the valleys [low, high) on its sides, and the share of the samples
+    between them.
+    """
 
     position: float
     low: float
@@ -34,7 +40,8 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
     """The modes of sorted positive samples, from the lowest.
 
     Args:
-        valley: standard deviations of the counts by which the density must fall from a mode and rise again to part two.
+        valley: standard deviations of the counts by which the density must fall from a mode and
+        rise again to part two.
     """
     step = bandwidth(ordered) / BINS
     bins = _histogram(np.log(ordered / ordered[0]), step)
@@ -44,7 +51,12 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
         return float(ordered[0]) * math.exp(step * edge)
 
     return tuple(
-        Mode(latency(peak + 0.5), latency(first), latency(end), float(bins[first:end].sum()) / ordered.size)
+        Mode(
+            latency(peak + 0.5),
+            latency(first),
+            latency(end),
+            float(bins[first:end].sum()) / ordered.size,
+        )
         for first, peak, end in parts
     )
 
@@ -52,7 +64,8 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
 def bandwidth(ordered: FloatArray) -> float:
     """BANDWIDTH, or the clock's step where that is more: no density is resolved below it.
 
-    The step is the smallest difference between two latencies. Beyond COARSEST it is no step but two regimes.
+    The step is the smallest difference between two latencies. Beyond COARSEST it is no step but two
+    regimes.
     """
     gaps = np.diff(ordered)
     step = float(gaps[gaps > 0].min(initial=math.inf)) / float(ordered[ordered.size // 2])
@@ -61,14 +74,18 @@ def bandwidth(ordered: FloatArray) -> float:
 
 def _histogram(x: FloatArray, step: float) -> FloatArray:
     """Counts of sorted x >= 0 in bins of `step`, with room above for the smoothing to fall off."""
-    return np.bincount((x / step).astype(np.intp), minlength=int(x[-1] / step) + 4 * BINS).astype(np.float64)
+    return np.bincount((x / step).astype(np.intp), minlength=int(x[-1] / step) + 4 * BINS).astype(
+        np.float64
+    )
 
 
 def _parted(density: FloatArray, valley: float) -> list[tuple[int, int, int]]:
-    """First bin, peak and end of every mode: walk up the density and part it at each significant valley.
+    """First bin, peak and end of every mode: walk up the density and part it at each significant
+    valley.
 
-    A height is scaled so that its variance, under Poisson counts, is the height itself: with a Gaussian kernel K of
-    peak 1 the sum of K has the variance of the sum of K^2, which is sum(K) / sqrt(2), hence the factor sqrt(2).
+    A height is scaled so that its variance, under Poisson counts, is the height itself: with a
+    Gaussian kernel K of peak 1 the sum of K has the variance of the sum of K^2, which is sum(K) /
+    sqrt(2), hence the factor sqrt(2).
     """
     found, first, peak = [], 0, 0
     lowest: int | None = None  # of the valley behind the peak, once it is significantly lower
@@ -89,8 +106,11 @@ def _parted(density: FloatArray, valley: float) -> list[tuple[int, int, int]]:
 
 
 def _turning_points(density: FloatArray) -> list[int]:
-    """Ends and local extremes: the only places where a walk along the density can learn something."""
-    moving = np.flatnonzero(np.diff(density, prepend=np.nan))  # the first bin, and each that differs from the last
+    """Ends and local extremes: the only places where a walk along the density can learn
+    something.
+    """
+    # the first bin, and each that differs from the last
+    moving = np.flatnonzero(np.diff(density, prepend=np.nan))
     slope = np.sign(np.diff(density[moving]))
     turns = moving[1:-1][slope[1:] != slope[:-1]]
     points: list[int] = [int(moving[0]), *turns.tolist(), int(moving[-1])]

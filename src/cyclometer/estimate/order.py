@@ -11,16 +11,19 @@ from .interval import FloatArray, Interval
 
 
 def quantile(ordered: FloatArray, p: float) -> float:
-    """The smallest sample that at least the fraction `p` of the samples does not exceed: always an observed value."""
+    """The smallest sample that at least the fraction `p` of the samples does not exceed: always an
+    observed value.
+    """
     return float(ordered[max(0, math.ceil(p * ordered.size - 1e-9) - 1)])
 
 
 def quantile_interval(ordered: FloatArray, p: float, level: float) -> Interval:
     """Distribution-free interval of the quantile `p` (David & Nagaraja 2003, section 7.1).
 
-    The number of independent samples at or below the true quantile is binomial(n, p), so two order statistics enclose
-    it with a probability that does not depend on the distribution. Where the samples are too few for one end, that
-    end is infinite: n samples say nothing about a quantile beyond their maximum.
+    The number of independent samples at or below the true quantile is binomial(n, p), so two order
+    statistics enclose it with a probability that does not depend on the distribution. Where the
+    samples are too few for one end, that end is infinite: n samples say nothing about a quantile
+    beyond their maximum.
     """
     n, tail = ordered.size, (1 - level) / 2
     below = _binomial_quantile(tail, n, p)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How many runs and tests a wanted precision costs.
 
-R runs of n tests give the grand mean a variance of (between + within / n) / R in a time of R (run_s + n test_s).
-Kalibera & Jones (2013) give the asymptotic optimum n = sqrt(run_s within / (test_s between)); here the integers are
-searched with Student's t in the half-width, which charges few runs what they cost.
+R runs of n tests give the grand mean a variance of (between + within / n) / R in a time of R (run_s
++ n test_s). Kalibera & Jones (2013) give the asymptotic optimum n = sqrt(run_s within / (test_s
+between)); here the integers are searched with Student's t in the half-width, which charges few runs
+what they cost.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ MOST_RUNS = 2000
 class Spread:
     """Where the variance and the time of a circle go; variances in squared units of its latency.
 
-    between: variance between runs of the true latency of a run. within: variance of one test within a run, already
-    inflated by autocorrelation (variance of the run's estimate times its tests). run_s: time of a run that does not
-    depend on its tests. test_s: time of one test with what stands between tests.
+    between: variance between runs of the true latency of a run. within: variance of one test within
+    a run, already inflated by autocorrelation (variance of the run's estimate times its tests).
+    run_s: time of a run that does not depend on its tests. test_s: time of one test with what
+    stands between tests.
     """
 
     between: float
@@ -42,13 +44,18 @@ class Plan:
     seconds: float
 
 
-def for_half_width(spread: Spread, half_width: float, level: float = 0.95, fewest_runs: int = 3) -> Plan | None:
-    """The cheapest plan that reaches the half-width (in the unit of the latency); None where no plan does."""
+def for_half_width(
+    spread: Spread, half_width: float, level: float = 0.95, fewest_runs: int = 3
+) -> Plan | None:
+    """The cheapest plan that reaches the half-width (in the unit of the latency); None where no
+    plan does.
+    """
     if not half_width > 0:
         raise ValueError(f"The wanted half-width is {half_width:g}; it must be positive.")
     runs = np.arange(max(2, fewest_runs), MOST_RUNS + 1, dtype=np.float64)
     critical = special.stdtrit(runs - 1, (1 + level) / 2)
-    # What is left for within / n once t, the runs and the variance between them have taken their share.
+    # What is left for within / n once t, the runs and the variance between them have taken their
+    # share.
     left = runs * (half_width / critical) ** 2 - spread.between
     possible = left > 0
     if not possible.any():

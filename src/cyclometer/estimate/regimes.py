@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two estimates for a machine that wanders between regimes: `quiet` and `typical`.
+"""Two estimates for a machine that wanders between regimes: `base` and `overall`.
 
-`typical` is the midmean of all untagged tests of a run. `quiet` is the same statistic over the core of the run's
-lowest sustained regime. A *regime* is a mode of the density of log latency, smoothed over half a percent and parted
-from the next by a valley that chance does not explain; it is *sustained* when it holds at least SHARE of the tests. Its
-*core* is the tests no farther from the mode than its fast side reaches: disturbances slow a test down, so the fast side
-is free of them. Tests are spread over the whole run, so that a share of the tests is a share of the time.
+`overall` is the midmean of all untagged tests of a run. `base` is the same statistic over the core
+of the run's lowest sustained regime. A *regime* is a mode of the density of log latency, smoothed
+over half a percent and parted from the next by a valley that chance does not explain; it is
+*sustained* when it holds at least SHARE of the tests. Its *core* is the tests no farther from the
+mode than its fast side reaches: disturbances slow a test down, so the fast side is free of them.
+Tests are spread over the whole run, so that a share of the tests is a share of the time.
 
 Where all tests lie in the core the two are one.
 
-An exact clock has no noise to smooth. There `quiet` is the lowest latency that repeats: what a turn takes when nothing
-that the kernel does now and then falls into it.
+An exact clock has no noise to smooth. There `base` is the lowest latency that repeats: what a turn
+takes when nothing that the kernel does now and then falls into it.
 """
 
 from __future__ import annotations
@@ -26,15 +27,21 @@ from .interval import FloatArray, Interval, samples
 from .midmean import midmean, midmean_interval
 
 FAR = 4
-"""How far a core reaches, in median distances of the regime's fast side from its mode: 2.7 sd of normal noise."""
+"""How far a core reaches, in median distances of the regime's fast side from its mode: 2.7 sd of
+normal noise.
+"""
 SHARE = 0.02
 """The least part of a run's tests that makes a regime sustained."""
 MET = 3
 """The fewest tests of a run in the common quiet regime by which it has met it."""
 SETTLING = 8
-"""Steps in which a core moves to the middle of its tests; the last ones move it by less than the noise."""
+"""Steps in which a core moves to the middle of its tests; the last ones move it by less than the
+noise.
+"""
 VALLEY = 2.5
-"""Standard deviations by which the density must fall from a mode, and rise again, to part two regimes."""
+"""Standard deviations by which the density must fall from a mode, and rise again, to part two
+regimes.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,24 +56,26 @@ class Regime:
 
 @dataclass(frozen=True)
 class Regimes:
-    """The two estimates of one run. `quiet.share` near 1 says that the machine had one regime."""
+    """The two estimates of one run. `base.share` near 1 says that the machine had one regime."""
 
-    quiet: Regime
-    typical: Regime
+    base: Regime
+    overall: Regime
 
 
 Core = tuple[float, float]
 
 
 def estimate(Y: ArrayLike, level: float = 0.95, common: Core | None = None) -> Regimes:
-    """The quiet and the typical latency of a turn in one run.
+    """The base and the overall latency of a turn in one run.
 
     Args:
         Y: latencies of a turn, A/N, of one circle's untagged tests of one size, in arrival order,
             shape (n,), positive.
-        common: the core of the regime that is quiet over all runs together (`quiet_core` of all their tests). A run
-            that met it with MET tests or more is judged by it: whether a regime is sustained is seen better in all
-            tests than in a fifth of them. A run that did not meet it has a quiet regime of its own.
+        common: the core of the regime that is quiet over all runs together (`base_core` of all
+        their tests). A run
+            that met it with MET tests or more is judged by it: whether a regime is sustained is
+            seen better in all tests than in a fifth of them. A run that did not meet it has a quiet
+            regime of its own.
 
     Raises:
         ValueError: no test, or a latency that is not positive.
@@ -74,36 +83,37 @@ def estimate(Y: ArrayLike, level: float = 0.95, common: Core | None = None) -> R
     arrival = samples(Y, name="Y")
     if arrival.min() <= 0:
         raise ValueError(
-            f"Y holds a latency of {arrival.min():g}; an accumulated latency is positive, check the clock."
+            f"Y holds a latency of {arrival.min():g}; an accumulated latency is positive, check "
+            "the clock."
         )
     ordered = np.sort(arrival)
     low, high = _core(ordered, common)
-    typical = _regime(arrival, ordered, arrival.size, level)
+    overall = _regime(arrival, ordered, arrival.size, level)
     core = arrival[(arrival >= low) & (arrival <= high)]
     if core.size == arrival.size:
-        return Regimes(typical, typical)
-    return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), typical)
+        return Regimes(overall, overall)
+    return Regimes(_regime(core, _between(ordered, low, high), arrival.size, level), overall)
 
 
 def estimate_exact(Y: ArrayLike, level: float = 0.95) -> Regimes:
     """As `estimate`, of latencies by an exact clock."""
     ordered = np.sort(samples(Y, name="Y"))
-    low = quiet_exact(ordered)
+    low = base_exact(ordered)
     alike = int(np.count_nonzero(ordered == low))
-    typical = Regime(midmean(ordered), Interval(low, float(ordered[-1]), level), ordered.size, 1.0)
+    overall = Regime(midmean(ordered), Interval(low, float(ordered[-1]), level), ordered.size, 1.0)
     if alike == ordered.size:
-        return Regimes(typical, typical)
-    return Regimes(Regime(low, Interval(low, low, level), alike, alike / ordered.size), typical)
+        return Regimes(overall, overall)
+    return Regimes(Regime(low, Interval(low, low, level), alike, alike / ordered.size), overall)
 
 
-def quiet_exact(ordered: FloatArray) -> float:
+def base_exact(ordered: FloatArray) -> float:
     """The lowest of sorted latencies that occurs more than once; where none does, the lowest."""
     repeated = ordered[:-1][ordered[:-1] == ordered[1:]]
     return float(repeated[0] if repeated.size else ordered[0])
 
 
-def quiet(Y: FloatArray, common: Core | None = None) -> float:
-    """The quiet latency alone, as `estimate` gives it, of positive latencies in any order."""
+def base(Y: FloatArray, common: Core | None = None) -> float:
+    """The base latency alone, as `estimate` gives it, of positive latencies in any order."""
     ordered = np.sort(Y)
     return midmean(_between(ordered, *_core(ordered, common)))
 
@@ -113,13 +123,17 @@ def _core(ordered: FloatArray, common: Core | None) -> Core:
     if common is not None and _between(ordered, *common).size >= MET:
         low, high = common
         return _settled(ordered, math.sqrt(low * high), math.log(high / low) / 2)
-    return quiet_core(ordered)
+    return base_core(ordered)
 
 
-def quiet_core(ordered: FloatArray) -> Core:
-    """The lowest and the highest latency of the core of the lowest sustained regime of sorted latencies."""
+def base_core(ordered: FloatArray) -> Core:
+    """The lowest and the highest latency of the core of the lowest sustained regime of sorted
+    latencies.
+    """
     found = modes.find(ordered, VALLEY)
-    regime = next((mode for mode in found if mode.share >= SHARE), None) or max(found, key=lambda mode: mode.share)
+    regime = next((mode for mode in found if mode.share >= SHARE), None) or max(
+        found, key=lambda mode: mode.share
+    )
     width = modes.bandwidth(ordered)
     # Half of the tests in the mode's own bin belong to its fast side, wherever in the bin they lie.
     half_bin = math.exp(width / modes.BINS / 2)
@@ -134,8 +148,9 @@ def quiet_core(ordered: FloatArray) -> Core:
 def _settled(ordered: FloatArray, centre: float, reach: float) -> Core:
     """The core of this reach, moved until its centre is the midmean of what it holds.
 
-    A mode is found in steps of the histogram and where the noise happens to peak, and the regime of all runs is not the
-    centre of one of them: both would pull a run's estimate towards where the core was put.
+    A mode is found in steps of the histogram and where the noise happens to peak, and the regime of
+    all runs is not the centre of one of them: both would pull a run's estimate towards where the
+    core was put.
     """
     for _ in range(SETTLING):
         middle = midmean(_between(ordered, centre * math.exp(-reach), centre * math.exp(reach)))
@@ -151,4 +166,6 @@ def _between(ordered: FloatArray, low: float, high: float) -> FloatArray:
 
 
 def _regime(arrival: FloatArray, ordered: FloatArray, of: int, level: float) -> Regime:
-    return Regime(midmean(ordered), midmean_interval(arrival, ordered, level), arrival.size, arrival.size / of)
+    return Regime(
+        midmean(ordered), midmean_interval(arrival, ordered, level), arrival.size, arrival.size / of
+    )

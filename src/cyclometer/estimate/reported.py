@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rows for which a foreign tool printed statistics only: one latency a run, and what its interval takes for granted."""
+"""Rows for which a foreign tool printed statistics only: one latency a run, and what its interval
+takes for granted.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from cyclometer.estimate.regimes import Regime
 
 @dataclass(frozen=True)
 class Reported:
-    """`runs`: (run, latency of a turn) in order; `failed`: why the tool's own verdict forbids their use, or empty.
+    """`runs`: (run, latency of a turn) in order; `failed`: why the tool's own verdict forbids their
+    use, or empty.
 
     `assumption` must be printed beside intervals; it is empty where several runs make it needless.
     """
@@ -28,8 +31,9 @@ class Reported:
 def estimate(summaries: Sequence[Summary], flow: Flow | None, level: float = 0.95) -> Reported:
     """The latencies of one row from all its summaries, by run.
 
-    A run's interval is Student's from mean, sd and n, or comes from the spread of its visits where it has several; with
-    neither it is the whole line. A figure over all runs (run -1) counts only where no run has its own.
+    A run's interval is Student's from mean, sd and n, or comes from the spread of its visits where
+    it has several; with neither it is the whole line. A figure over all runs (run -1) counts only
+    where no run has its own.
     """
     own = [s for s in summaries if s.run >= 0] or list(summaries)
     by_run: dict[int, list[Regime]] = {}
@@ -43,7 +47,9 @@ def estimate(summaries: Sequence[Summary], flow: Flow | None, level: float = 0.9
 
 
 def _figure(one: Summary, flow: Flow | None, level: float) -> Regime | None:
-    """The mean, else the median, of one summary as a latency of a turn; None where the tool printed neither."""
+    """The mean, else the median, of one summary as a latency of a turn; None where the tool printed
+    neither.
+    """
     value = one.median if one.mean is None else one.mean
     if one.status != "ok" or value is None or not math.isfinite(value):
         return None

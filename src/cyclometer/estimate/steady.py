@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Is a run steady, and may its turns be called independent?
 
-Three questions are asked of the tests of one group in arrival order: where the warm-up ends (MSER-5), what shape the
-run has (segments of equal level), and whether one test tells about the next (autocorrelation). A fourth is asked of
-groups of different size: whether var(A) grows with N as independent turns require. KBench's var(P) = N var(Y) stands
-only while none of them says no.
+Three questions are asked of the tests of one group in arrival order: where the warm-up ends
+(MSER-5), what shape the run has (segments of equal level), and whether one test tells about the
+next (autocorrelation). A fourth is asked of groups of different size: whether var(A) grows with N
+as independent turns require. KBench's var(P) = N var(Y) stands only while none of them says no.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from .interval import FloatArray, samples
 ALPHA = 0.01
 """Significance at which independence counts as refuted."""
 POINTS = 100
-"""A run is segmented on at most this many batch medians: finer changes than one percent of the run are not sought."""
+"""A run is segmented on at most this many batch medians: finer changes than one percent of the run
+are not sought.
+"""
 SHORTEST = 5
 """The least number of points in a segment."""
 
@@ -40,7 +42,9 @@ class Segment:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What the arrival order of one group shows. `warm_up` is None where MSER-5 finds no end of it."""
+    """What the arrival order of one group shows. `warm_up` is None where MSER-5 finds no end of
+    it.
+    """
 
     tests: int
     warm_up: int | None
@@ -53,7 +57,9 @@ class Steadiness:
 
 @dataclass(frozen=True)
 class VarianceGrowth:
-    """var(A) over groups: var(A) ~ N^exponent. Independent turns give 1, a shared disturbance 2, the clock alone 0."""
+    """var(A) over groups: var(A) ~ N^exponent. Independent turns give 1, a shared disturbance 2,
+    the clock alone 0.
+    """
 
     exponent: float
     p: float
@@ -80,25 +86,36 @@ def assess(Y: ArrayLike) -> Steadiness:
 
 
 def independence_refuted(group: Steadiness, growth: VarianceGrowth | None = None) -> str:
-    """Why the turns may not be called independent, in a few words; empty where nothing refutes it."""
+    """Why the turns may not be called independent, in a few words; empty where nothing refutes
+    it.
+    """
     if group.shape != "flat":
         return f"the run is not flat ({group.shape})"
     if group.ljung_box_p < ALPHA:
         lag = group.lag_correlation
-        return f"successive tests are correlated (lag 1: {lag:+.2f}, Ljung-Box p {group.ljung_box_p:.1g})"
+        return (
+            f"successive tests are correlated (lag 1: {lag:+.2f}, Ljung-Box p "
+            f"{group.ljung_box_p:.1g})"
+        )
     if growth is not None and growth.p < ALPHA:
-        return f"var(A) grows as N^{growth.exponent:.1f} where independent turns give N^1 (p {growth.p:.1g})"
+        return (
+            f"var(A) grows as N^{growth.exponent:.1f} where independent turns give N^1 (p "
+            f"{growth.p:.1g})"
+        )
     return ""
 
 
 def mser5(series: FloatArray) -> int | None:
-    """Tests to drop from the start (White 1997, batches of five); None where the minimum lies past the middle.
+    """Tests to drop from the start (White 1997, batches of five); None where the minimum lies past
+    the middle.
 
-    The truncation d minimises sum((x - mean)^2) / (n - d)^2 over what remains: the squared standard error of its mean.
+    The truncation d minimises sum((x - mean)^2) / (n - d)^2 over what remains: the squared standard
+    error of its mean.
     """
     count = series.size // 5
     batches = series[: 5 * count].reshape(count, 5).mean(axis=1)
-    # Sums over what remains after each truncation, about the overall mean so that large values do not cancel.
+    # Sums over what remains after each truncation, about the overall mean so that large values do
+    # not cancel.
     tail = (batches - batches.mean())[::-1]
     left = np.arange(tail.size, 0, -1)
     squares, total = np.cumsum(tail**2)[::-1], np.cumsum(tail)[::-1]
@@ -109,7 +126,9 @@ def mser5(series: FloatArray) -> int | None:
 
 
 def autocorrelation(series: FloatArray) -> FloatArray:
-    """Autocorrelation at lags 0 to n // 2, shape (n // 2 + 1,); zero beyond lag 0 where nothing varies."""
+    """Autocorrelation at lags 0 to n // 2, shape (n // 2 + 1,); zero beyond lag 0 where nothing
+    varies.
+    """
     n, lags = series.size, series.size // 2 + 1
     correlation = np.zeros(lags)
     correlation[0] = 1.0
@@ -128,7 +147,9 @@ def ljung_box(correlation: FloatArray, n: int) -> float:
 
 
 def effective_size(correlation: FloatArray, n: int) -> float:
-    """Independent samples that the series is worth, at most n (Geyer 1992, initial positive sequence)."""
+    """Independent samples that the series is worth, at most n (Geyer 1992, initial positive
+    sequence).
+    """
     count = correlation.size // 2
     pairs = correlation[: 2 * count].reshape(count, 2).sum(axis=1)
     negative = np.flatnonzero(pairs <= 0)
@@ -137,10 +158,11 @@ def effective_size(correlation: FloatArray, n: int) -> float:
 
 
 def variance_growth(A: ArrayLike, N: ArrayLike) -> VarianceGrowth | None:
-    """Test var(A) proportional to N over groups; None with fewer than two sizes of three tests, or without variance.
+    """Test var(A) proportional to N over groups; None with fewer than two sizes of three tests, or
+    without variance.
 
-    Brown and Forsythe's test of equal spread is applied to (A - median) / sqrt(N), which has one spread under
-    independent turns whatever their distribution.
+    Brown and Forsythe's test of equal spread is applied to (A - median) / sqrt(N), which has one
+    spread under independent turns whatever their distribution.
 
     Args:
         A, N: accumulated latencies and the turns of each test, shape (n,).
@@ -162,19 +184,26 @@ def variance_growth(A: ArrayLike, N: ArrayLike) -> VarianceGrowth | None:
 
 
 def _equal_spread_p(deviations: list[FloatArray]) -> float:
-    """Brown and Forsythe (1974): analysis of variance of the absolute deviations from each group's median."""
+    """Brown and Forsythe (1974): analysis of variance of the absolute deviations from each group's
+    median.
+    """
     k, n = len(deviations), sum(group.size for group in deviations)
     grand = sum(group.sum() for group in deviations) / n
     between = sum(group.size * (group.mean() - grand) ** 2 for group in deviations)
     within = sum(np.sum((group - group.mean()) ** 2) for group in deviations)
-    return float(special.fdtrc(k - 1, n - k, between / (k - 1) / (within / (n - k)))) if within else 1.0
+    return (
+        float(special.fdtrc(k - 1, n - k, between / (k - 1) / (within / (n - k))))
+        if within
+        else 1.0
+    )
 
 
 def segment(series: FloatArray) -> tuple[Segment, ...]:
-    """Part a run into stretches of one level: exact optimal partitioning (Jackson et al. 2005) of batch medians.
+    """Part a run into stretches of one level: exact optimal partitioning (Jackson et al. 2005) of
+    batch medians.
 
-    A boundary must lower the squared error by PENALTY * variance * log(points). The variance is that of successive
-    differences, which a change of level does not enlarge.
+    A boundary must lower the squared error by PENALTY * variance * log(points). The variance is
+    that of successive differences, which a change of level does not enlarge.
     """
     length = math.ceil(series.size / POINTS)
     count = series.size // length
@@ -182,24 +211,31 @@ def segment(series: FloatArray) -> tuple[Segment, ...]:
     noise = _difference_variance(points)
     bounds = _optimal_bounds(points - np.median(points), 4 * noise * math.log(points.size))
     return tuple(
-        Segment(first * length, series.size if end == points.size else end * length, float(np.mean(points[first:end])))
+        Segment(
+            first * length,
+            series.size if end == points.size else end * length,
+            float(np.mean(points[first:end])),
+        )
         for first, end in bounds
     )
 
 
 def _difference_variance(points: FloatArray) -> float:
-    """Variance of the noise about a level, from the spread of successive differences, resistant to jumps."""
+    """Variance of the noise about a level, from the spread of successive differences, resistant to
+    jumps.
+    """
     steps = np.abs(np.diff(points))
     scale = float(np.median(steps)) * 1.4826
-    # More than half of the steps can be zero on a coarse clock; their mean square is then all there is.
+    # More than half of the steps can be zero on a coarse clock; their mean square is then all there
+    # is.
     return (scale**2 if scale else float(np.mean(steps**2))) / 2
 
 
 def _optimal_bounds(points: FloatArray, penalty: float) -> list[tuple[int, int]]:
     """The partition with the least sum of squares plus penalty for each segment."""
     n, total = points.size, np.concatenate(([0.0], np.cumsum(points)))
-    # cost[end, first] of a segment, for all pairs at once; pairs that are no segment are not looked at. The sum of all
-    # squares is left out: every partition has it.
+    # cost[end, first] of a segment, for all pairs at once; pairs that are no segment are not looked
+    # at. The sum of all squares is left out: every partition has it.
     length = np.maximum(SHORTEST, np.subtract.outer(np.arange(n + 1), np.arange(n + 1)))
     cost = penalty - np.subtract.outer(total, total) ** 2 / length
     best, previous = np.full_like(total, np.inf), np.zeros_like(total, dtype=np.intp)
@@ -216,7 +252,9 @@ def _optimal_bounds(points: FloatArray, penalty: float) -> list[tuple[int, int]]
 
 
 def _shape(series: FloatArray, segments: tuple[Segment, ...]) -> Shape:
-    """Barrett et al. (2017): the shape of a run by where the level of its last segment stands among the others."""
+    """Barrett et al. (2017): the shape of a run by where the level of its last segment stands among
+    the others.
+    """
     last = segments[-1].level
     spread = math.sqrt(_difference_variance(series))
     different = [s for s in segments if abs(s.level - last) > max(spread / 4, 0.001 * abs(last))]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Published summaries: an interval from mean, standard deviation and count, with what it takes for granted."""
+"""Published summaries: an interval from mean, standard deviation and count, with what it takes for
+granted.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,10 @@ from dataclasses import dataclass
 
 from .interval import Interval, student
 
-ASSUMPTION = "samples independent, mean near normal, and the next run like this one: none can be checked from a summary"
+ASSUMPTION = (
+    "samples independent, mean near normal, and the next run like this one: none can be "
+    "checked from a summary"
+)
 
 
 @dataclass(frozen=True)
@@ -27,5 +32,7 @@ def estimate(mean: float, sd: float, n: int, level: float = 0.95) -> SummaryEsti
         ValueError: n < 1, a negative sd, or a figure that is not finite.
     """
     if not (math.isfinite(mean) and math.isfinite(sd)) or sd < 0 or n < 1:
-        raise ValueError(f"mean {mean:g}, sd {sd:g}, n {n} is no summary of samples; correct the figures.")
+        raise ValueError(
+            f"mean {mean:g}, sd {sd:g}, n {n} is no summary of samples; correct the figures."
+        )
     return SummaryEstimate(mean, student(mean, sd / math.sqrt(n), n - 1, level), ASSUMPTION)

@@ -29,7 +29,9 @@ class Change:
     @property
     def by_cause(self) -> dict[str, Fraction]:
         """The causes that changed, the largest first."""
-        named = [(cause, change) for cause, change in zip(CAUSES, self.causes, strict=True) if change]
+        named = [
+            (cause, change) for cause, change in zip(CAUSES, self.causes, strict=True) if change
+        ]
         return dict(sorted(named, key=lambda pair: -abs(pair[1])))
 
 
@@ -50,23 +52,32 @@ def difference(before: Explanation, after: Explanation) -> Difference:
     """Subtracts turn from turn. Raises NotComparable where the clocks are not alike."""
     units = before.facts.clock.unit, after.facts.clock.unit
     if units[0] != units[1]:
-        raise NotComparable(f"one side counts {units[0]}, the other {units[1]}; trace both on the same clock")
+        raise NotComparable(
+            f"one side counts {units[0]}, the other {units[1]}; trace both on the same clock"
+        )
     sides = before, after
     return Difference(
         before,
         after,
         _changes(sides, ([before.whole], [after.whole]))[0],
-        sorted(_changes(sides, (before.functions, after.functions)), key=lambda change: -abs(change.change)),
+        sorted(
+            _changes(sides, (before.functions, after.functions)),
+            key=lambda change: -abs(change.change),
+        ),
         _changes(sides, (before.phases, after.phases)),
         _changes(sides, (before.modes, after.modes)),
-        sorted(_changes(sides, (before.causes, after.causes)), key=lambda change: -abs(change.change)),
+        sorted(
+            _changes(sides, (before.causes, after.causes)), key=lambda change: -abs(change.change)
+        ),
     )
 
 
 def _changes(
     sides: tuple[Explanation, Explanation], parts: tuple[Sequence[Part[str]], Sequence[Part[str]]]
 ) -> list[Change]:
-    """Every name of either side, those of the first in its order; a name that one side lacks took nothing there."""
+    """Every name of either side, those of the first in its order; a name that one side lacks took
+    nothing there.
+    """
     named = [{part.name: part for part in each} for each in parts]
     nothing = Part("", (0,) * len(CAUSES), 0)
     found = []

@@ -14,18 +14,22 @@ import msgspec
 
 from cyclometer.errors import BadFile, MeasurementFailed
 from cyclometer.record import trace
+from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.schema import Circle, Clock, Contract, Failed, Group, Hello, Record, Skipped
-from cyclometer.record.trace import Steps, Test
-from cyclometer.targets.common import Traced
-from cyclometer.targets.disassembly import Place, Places
+from cyclometer.record.trace import Steps, Test, TraceResult
 
 ROLES = ("steady", "cold")
 FOLDER = "traces"  # of a bundle
 FLOOR_KEYS = (
-    "floor.empty.kernel", "hardware.crossing.one", "hardware.crossing.two", "hardware.crossing.two.satp_2",
-    "hardware.crossing.two.satp_2.flush", "timer.read.kernel",
-)  # fmt: skip
-FLOOR_ONLY = (*FLOOR_KEYS[:3], "hardware.crossing.two.satp_2*", "timer.read.kernel")  # in fewer words
+    "floor.empty.kernel",
+    "hardware.crossing.one",
+    "hardware.crossing.two",
+    "hardware.crossing.two.satp_2",
+    "hardware.crossing.two.satp_2.flush",
+    "timer.read.kernel",
+)
+# in fewer words
+FLOOR_ONLY = (*FLOOR_KEYS[:3], "hardware.crossing.two.satp_2*", "timer.read.kernel")
 _UNPACKED_MAX_BYTES = 256 << 20
 
 
@@ -57,11 +61,13 @@ class Evidence:
 
     facts: Facts
     steps: Steps
-    places: Places
+    places: AddressMap
 
     @property
     def latency(self) -> Fraction:
-        """Of one turn, as the records tell it; of a pass its raw value, the reading of the clock included."""
+        """Of one turn, as the records tell it; of a pass its raw value, the reading of the clock
+        included.
+        """
         return Fraction(*self.facts.latency)
 
     @property
@@ -69,37 +75,64 @@ class Evidence:
         return {key: Fraction(*pair) for key, pair in self.facts.others.items()}
 
 
-def gather(target: str, traced: Traced, keys: Sequence[str], role: str) -> dict[str, Evidence]:
-    """The evidence of each circle in `keys`. Raises MeasurementFailed where the boot has none, with its reason."""
+def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> dict[str, Evidence]:
+    """The evidence of each circle in `keys`. Raises MeasurementFailed where the boot has none, with
+    its reason.
+    """
     hello = next((record for record in traced.records if isinstance(record, Hello)), None)
     if hello is None:
         raise MeasurementFailed(f"{target} was traced and wrote no records; run it without tracing")
-    contracts = {record.contract.key: record.contract for record in traced.records if isinstance(record, Circle)}
+    contracts = {
+        record.contract.key: record.contract
+        for record in traced.records
+        if isinstance(record, Circle)
+    }
     tests = trace.telling(traced.records, keys)
-    others = {key: _pair(latency) for key in FLOOR_KEYS if (latency := turn_latency(traced.records, key)) is not None}
+    others = {
+        key: _pair(latency)
+        for key in FLOOR_KEYS
+        if (latency := turn_latency(traced.records, key)) is not None
+    }
     found = {}
     for key in keys:
         if key not in tests or key not in traced.windows:
-            raise MeasurementFailed(f"{target} has no test of {key} to explain: {_why(traced.records, key)}")
+            raise MeasurementFailed(
+                f"{target} has no test of {key} to explain: {_why(traced.records, key)}"
+            )
         latency = turn_latency(traced.records, key) if tests[key].turns > 1 else None
         steps = traced.windows[key]
         facts = Facts(
-            target, {**hello.configuration, **traced.settings}, hello.clock, contracts[key], role, tests[key],
-            _pair(Fraction(tests[key].value) if latency is None else latency), others, _located(steps, traced.places),
-        )  # fmt: skip
+            target,
+            {**hello.configuration, **traced.settings},
+            hello.clock,
+            contracts[key],
+            role,
+            tests[key],
+            _pair(Fraction(tests[key].value) if latency is None else latency),
+            others,
+            _located(steps, traced.places),
+        )
         found[key] = Evidence(facts, steps, traced.places)
     return found
 
 
 def turn_latency(records: Iterable[Record], key: str) -> Fraction | None:
-    """Of a turn: the slope between the last tests of the smallest and the largest size. None without two sizes."""
-    last = {record.turns: record.values[-1] for record in records if isinstance(record, Group) and record.circle == key}
+    """Of a turn: the slope between the last tests of the smallest and the largest size. None
+    without two sizes.
+    """
+    last = {
+        record.turns: record.values[-1]
+        for record in records
+        if isinstance(record, Group) and record.circle == key
+    }
     few, many = min(last, default=0), max(last, default=0)
     return Fraction(last[many] - last[few], many - few) if few < many else None
 
 
 def pack(evidence: Evidence) -> bytes:
-    """As a bundle keeps it: the facts as one line of JSON, then the trace file, compressed alike every time."""
+    """As a bundle keeps it: the facts as one line of JSON, then the trace file, compressed alike
+    every time.
+    """
     line = msgspec.json.encode(evidence.facts)
     return gzip.compress(line + b"\n" + trace.encode(evidence.steps), mtime=0)
 
@@ -111,7 +144,9 @@ def unpack(data: bytes, where: str) -> Evidence:
     except (OSError, EOFError, zlib.error) as error:
         raise BadFile(f"{where} is damaged ({error}); restore the bundle or trace again") from error
     if len(plain) > _UNPACKED_MAX_BYTES:
-        raise BadFile(f"{where} unpacks to more than {_UNPACKED_MAX_BYTES >> 20} MiB; trace the circle again")
+        raise BadFile(
+            f"{where} unpacks to more than {_UNPACKED_MAX_BYTES >> 20} MiB; trace the circle again"
+        )
     line, _, rest = plain.partition(b"\n")
     try:
         facts = msgspec.json.decode(line, type=Facts)
@@ -127,17 +162,20 @@ def name(key: str, role: str) -> str:
     return f"{FOLDER}/{key}.{role}.gz"
 
 
-def _located(steps: Steps, places: Places) -> tuple[Located, ...]:
+def _located(steps: Steps, places: AddressMap) -> tuple[Located, ...]:
     """The places of all instructions in a window, each once."""
-    pairs = {(bool(user), int(pc)) for user, pc in zip(steps["privilege"] == trace.USER, steps["pc"], strict=True)}
+    pairs = {
+        (bool(user), int(pc))
+        for user, pc in zip(steps["privilege"] == trace.USER, steps["pc"], strict=True)
+    }
     return tuple(Located(user, pc, places.at(pc, user)) for user, pc in sorted(pairs))
 
 
-def _places(located: Iterable[Located]) -> Places:
+def _places(located: Iterable[Located]) -> AddressMap:
     images: tuple[dict[int, Place], dict[int, Place]] = ({}, {})
     for one in located:
         images[one.user][one.pc] = one.place
-    return Places(*images)
+    return AddressMap(*images)
 
 
 def _pair(latency: Fraction) -> tuple[int, int]:
@@ -145,5 +183,9 @@ def _pair(latency: Fraction) -> tuple[int, int]:
 
 
 def _why(records: Iterable[Record], key: str) -> str:
-    reasons = (record.reason for record in records if isinstance(record, Failed | Skipped) and record.circle == key)
+    reasons = (
+        record.reason
+        for record in records
+        if isinstance(record, Failed | Skipped) and record.circle == key
+    )
     return next(reasons, "this configuration has no such circle")

@@ -17,8 +17,8 @@ from cyclometer.explain.parts import Part, by_cause, labels, largest_first, mode
 from cyclometer.explain.phases import phases
 from cyclometer.explain.stacks import Path, paths
 from cyclometer.explain.turn import Turn
+from cyclometer.record.address_map import Place
 from cyclometer.record.trace import USER
-from cyclometer.targets.disassembly import Place
 
 Line = tuple[str, str, int]  # function, file, line
 Instruction = tuple[bool, int]  # in a program, address
@@ -26,7 +26,9 @@ Instruction = tuple[bool, int]  # in a program, address
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of the turn in one mode, function and phase; `start` and `stop` are on the turn's clock."""
+    """A stretch of the turn in one mode, function and phase; `start` and `stop` are on the turn's
+    clock.
+    """
 
     start: int
     stop: int
@@ -70,14 +72,20 @@ class Explanation:
 
 
 def explain(evidence: Evidence) -> Explanation:
-    """All views of the evidence's turn. Raises BadFile or MeasurementFailed where the window holds no turn."""
+    """All views of the evidence's turn. Raises BadFile or MeasurementFailed where the window holds
+    no turn.
+    """
     turn, places = turns.find(evidence), evidence.places
     steps = turn.steps
     functions = labels(steps, places, lambda place, _privilege, _space: place.function)
     in_modes = modes(steps)
     in_phases, in_sequence = phases(turn, places, evidence.facts.contract)
-    lines = labels(steps, places, lambda place, _privilege, _space: (place.function, place.file, place.line))
-    instructions = list(zip((steps["privilege"] == USER).tolist(), steps["pc"].tolist(), strict=True))
+    lines = labels(
+        steps, places, lambda place, _privilege, _space: (place.function, place.file, place.line)
+    )
+    instructions = list(
+        zip((steps["privilege"] == USER).tolist(), steps["pc"].tolist(), strict=True)
+    )
     return Explanation(
         evidence.facts,
         turn,

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The hardware's floor of a turn: what its crossings, space switches and timer reads cost at least on this board.
+"""The hardware's floor of a turn: what its crossings, space switches and timer reads cost at least
+on this board.
 
-Each costs what its floor circle measured. What programs run themselves is theirs; the rest is the kernel's own.
+Each costs what its floor circle measured. What programs run themselves is theirs; the rest is the
+kernel's own.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ import numpy as np
 from cyclometer.explain.evidence import Evidence
 from cyclometer.explain.parts import labels
 from cyclometer.explain.turn import Turn
+from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.trace import SUPERVISOR, TRAP, TRAPPED, USER, Steps
-from cyclometer.targets.disassembly import Place, Places
 
 _TIME_FILE = "kernel/timeout.h"
 
@@ -38,13 +40,17 @@ def floor(evidence: Evidence, turn: Turn) -> list[Share]:
     """The lines, which sum to the turn; none where the board has no floor circles in this boot."""
     costs, length = _costs(evidence), Fraction(turn.length, turn.turns)
     counts = {
-        "protection-level crossing, there and back": Fraction(crossings(turn.steps, turn.lead), 2 * turn.turns),
+        "protection-level crossing, there and back": Fraction(
+            crossings(turn.steps, turn.lead), 2 * turn.turns
+        ),
         "address-space switch": Fraction(space_switches(turn.steps, turn.lead), turn.turns),
         "timer read": Fraction(timer_reads(turn.steps, evidence.places), turn.turns),
     }
     if not costs:
         return []
-    hardware = [Share(name, count, costs[name]) for name, count in counts.items() if count and name in costs]
+    hardware = [
+        Share(name, count, costs[name]) for name, count in counts.items() if count and name in costs
+    ]
     user = Share("code of the programs", Fraction(1), Fraction(_own_user(turn.steps), turn.turns))
     rest = length - user.total - sum((share.total for share in hardware), Fraction(0))
     return [*hardware, user, Share("the kernel's own", Fraction(1), rest)]
@@ -62,15 +68,21 @@ def space_switches(steps: Steps, lead: Steps) -> int:
     return int(np.count_nonzero(space[1:] != space[:-1]))
 
 
-def timer_reads(steps: Steps, places: Places) -> int:
-    """How often the kernel read the time: `rdtime`, or the load of mtime where the reference kernel has it.
+def timer_reads(steps: Steps, places: AddressMap) -> int:
+    """How often the kernel read the time: `rdtime`, or the load of mtime where the reference kernel
+    has it.
 
-    The file that holds that load counts readings, too: a load from a line that stores is of the counter.
+    The file that holds that load counts readings, too: a load from a line that stores is of the
+    counter.
     """
     here = [place for place in places.kernel.values() if place.file == _TIME_FILE]
     counting = {place.line for place in here if place.text.startswith("sd ")}
     loads = {place for place in here if place.text.startswith("ld ") and place.line not in counting}
-    read = labels(steps, places, lambda place, level, _: level == SUPERVISOR and (place in loads or _rdtime(place)))
+    read = labels(
+        steps,
+        places,
+        lambda place, level, _: level == SUPERVISOR and (place in loads or _rdtime(place)),
+    )
     return sum(read)
 
 
@@ -79,8 +91,12 @@ def _rdtime(place: Place) -> bool:
 
 
 def _own_user(steps: Steps) -> int:
-    """User mode without what the crossings cost there: the instruction that traps, and the return's latency."""
-    own = steps[(steps["privilege"] == USER) & (steps["flags"] & TRAPPED == 0)]["causes"].astype(np.int64)
+    """User mode without what the crossings cost there: the instruction that traps, and the return's
+    latency.
+    """
+    own = steps[(steps["privilege"] == USER) & (steps["flags"] & TRAPPED == 0)]["causes"].astype(
+        np.int64
+    )
     return int(own.sum() - own[:, TRAP].sum())
 
 
@@ -89,7 +105,10 @@ def _costs(evidence: Evidence) -> Mapping[str, Fraction]:
     found, known = {}, evidence.others
     loop = known.get("floor.empty.kernel")
     flush = ".flush" if evidence.facts.configuration.get("asid") == "off" else ""
-    two, spaces = known.get("hardware.crossing.two"), known.get(f"hardware.crossing.two.satp_2{flush}")
+    two, spaces = (
+        known.get("hardware.crossing.two"),
+        known.get(f"hardware.crossing.two.satp_2{flush}"),
+    )
     if loop is not None and "hardware.crossing.one" in known:
         found["protection-level crossing, there and back"] = known["hardware.crossing.one"] - loop
     if two is not None and spaces is not None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A turn cut into parts that sum to it exactly: whatever is labelled, every step of the clock is in one part."""
+"""A turn cut into parts that sum to it exactly: whatever is labelled, every step of the clock is in
+one part.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.trace import CAUSES, MACHINE, SUPERVISOR, USER, Steps
-from cyclometer.targets.disassembly import Place, Places
 
 Name = TypeVar("Name", bound=Hashable)
 LEVELS = {USER: "user", SUPERVISOR: "kernel", MACHINE: "monitor"}
@@ -33,7 +35,9 @@ class Part(Generic[Name]):
     def by_cause(self) -> dict[str, int]:
         """The causes there are, the largest first."""
         named = zip(CAUSES, self.causes, strict=True)
-        return dict(sorted(((cause, count) for cause, count in named if count), key=lambda pair: -pair[1]))
+        return dict(
+            sorted(((cause, count) for cause, count in named if count), key=lambda pair: -pair[1])
+        )
 
 
 def split(steps: Steps, names: Sequence[Name]) -> list[Part[Name]]:
@@ -50,7 +54,10 @@ def by_cause(steps: Steps) -> list[Part[str]]:
     """One part a cause that there is; its instructions are those that it held up."""
     causes = steps["causes"].astype(np.int64)
     sums, held = causes.sum(axis=0).tolist(), np.count_nonzero(causes, axis=0).tolist()
-    alone = [tuple(total if i == index else 0 for i in range(len(CAUSES))) for index, total in enumerate(sums)]
+    alone = [
+        tuple(total if i == index else 0 for i in range(len(CAUSES)))
+        for index, total in enumerate(sums)
+    ]
     return [Part(*part) for part in zip(CAUSES, alone, held, strict=True) if sum(part[1])]
 
 
@@ -65,18 +72,26 @@ def together(name: Name, parts: Sequence[Part[Name]]) -> Part[Name]:
     return Part(name, causes, sum(part.instructions for part in parts))
 
 
-def labels(steps: Steps, places: Places, name: Callable[[Place, int, int], Name]) -> list[Name]:
+def labels(steps: Steps, places: AddressMap, name: Callable[[Place, int, int], Name]) -> list[Name]:
     """`name(place, privilege, space)` of every step."""
-    found = zip(steps["pc"].tolist(), steps["privilege"].tolist(), steps["space"].tolist(), strict=True)
-    return [name(places.at(pc, privilege == USER), privilege, space) for pc, privilege, space in found]
+    found = zip(
+        steps["pc"].tolist(), steps["privilege"].tolist(), steps["space"].tolist(), strict=True
+    )
+    return [
+        name(places.at(pc, privilege == USER), privilege, space) for pc, privilege, space in found
+    ]
 
 
 def modes(steps: Steps) -> list[str]:
-    """Privilege level and address space of every step in words; spaces are numbered as they come in the turn.
+    """Privilege level and address space of every step in words; spaces are numbered as they come in
+    the turn.
 
     The monitor runs untranslated, whatever space is loaded.
     """
     pairs = list(zip(steps["privilege"].tolist(), steps["space"].tolist(), strict=True))
     spaces = dict.fromkeys(space for privilege, space in pairs if privilege != MACHINE)
     numbers = {space: number for number, space in enumerate(spaces, 1)}
-    return [LEVELS[level] if level == MACHINE else f"{LEVELS[level]}, space {numbers[space]}" for level, space in pairs]
+    return [
+        LEVELS[level] if level == MACHINE else f"{LEVELS[level]}, space {numbers[space]}"
+        for level, space in pairs
+    ]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from cyclometer.explain.turn import Turn
+from cyclometer.record.address_map import AddressMap
 from cyclometer.record.schema import Contract
 from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps, instruction_set
-from cyclometer.targets.disassembly import Places
 
 _KERNEL = "kernel"
 _LINUX_CALLS = ("__x64_sys_", "__arm64_sys_", "__riscv_sys_")
@@ -20,7 +20,8 @@ _WRAPPERS = (
     "invoke_",
     *_LINUX_CALLS,
 )  # what a system call enters, of the reference kernel and Linux
-# Functions in which a thread hands over. Linux enters __switch_to on every architecture; on these two around another.
+# Functions in which a thread hands over. Linux enters __switch_to on every architecture; on these
+# two around another.
 _SWITCHES = {
     "riscv64": ("context_switch", "__switch_to"),  # the reference kernel's, Linux's
     "x86_64": ("__switch_to_asm",),
@@ -29,11 +30,13 @@ _SWITCHES = {
 _SWITCH, _INTERRUPT = "switch to", "interrupt of"
 
 
-def phases(turn: Turn, places: Places, contract: Contract) -> tuple[list[str], bool]:
-    """The phase of every step, and whether the events in the trace are those of the contract's sequence, in its order.
+def phases(turn: Turn, places: AddressMap, contract: Contract) -> tuple[list[str], bool]:
+    """The phase of every step, and whether the events in the trace are those of the contract's
+    sequence, in its order.
 
-    A call begins where its function is entered in the kernel, a switch where the function that hands over is. The
-    sequence goes round, and the turns may begin anywhere in it; where not all of a turn is timed, it holds few events.
+    A call begins where its function is entered in the kernel, a switch where the function that
+    hands over is. The sequence goes round, and the turns may begin anywhere in it; where not all of
+    a turn is timed, it holds few events.
     """
     sequence = [event for event in contract.sequence if _what(event)]
     wanted = [_what(event) for event in sequence]
@@ -51,9 +54,11 @@ def phases(turn: Turn, places: Places, contract: Contract) -> tuple[list[str], b
 
 
 def _what(event: str) -> str:
-    """An event without its actors: two threads enter the same function. Empty for what has no point of its own.
+    """An event without its actors: two threads enter the same function. Empty for what has no point
+    of its own.
 
-    Of a Linux call the first word is its name; who blocks in one switches, and who returns does so where it was woken.
+    Of a Linux call the first word is its name; who blocks in one switches, and who returns does so
+    where it was woken.
     """
     actor, _, what = event.partition(": ")
     if what.startswith("blocks in "):
@@ -65,16 +70,32 @@ def _what(event: str) -> str:
     return what.split(" ")[0].rstrip(",")
 
 
-def _seen(steps: Steps, places: Places, switches: Sequence[str], wanted: set[str] | None) -> list[tuple[int, str]]:
-    """Index and name of each event in the trace; where none is `wanted`, of every system call and switch of Linux."""
+def _seen(
+    steps: Steps, places: AddressMap, switches: Sequence[str], wanted: set[str] | None
+) -> list[tuple[int, str]]:
+    """Index and name of each event in the trace; where none is `wanted`, of every system call and
+    switch of Linux.
+    """
     found: list[tuple[int, str]] = []
     arrived = (steps["flags"] & INTERRUPTED != 0) & (steps["privilege"] == SUPERVISOR)
     wrapped = ""  # the call whose wrapper was entered last, while nothing else has happened
-    for i, (pc, user) in enumerate(zip(steps["pc"].tolist(), (steps["privilege"] == USER).tolist(), strict=True)):
+    for i, (pc, user) in enumerate(
+        zip(steps["pc"].tolist(), (steps["privilege"] == USER).tolist(), strict=True)
+    ):
         place = places.at(pc, user)
-        what = _INTERRUPT if arrived[i] else _event(place.function, switches) if place.starts and not user else ""
+        what = (
+            _INTERRUPT
+            if arrived[i]
+            else _event(place.function, switches)
+            if place.starts and not user
+            else ""
+        )
         wrapped = "" if user else wrapped
-        asked = what in wanted if wanted is not None else place.function.startswith(_LINUX_CALLS) or what == _SWITCH
+        asked = (
+            what in wanted
+            if wanted is not None
+            else place.function.startswith(_LINUX_CALLS) or what == _SWITCH
+        )
         if asked and what != wrapped:
             found.append((i, what))
             wrapped = ""
@@ -86,7 +107,9 @@ def _seen(steps: Steps, places: Places, switches: Sequence[str], wanted: set[str
 
 
 def _event(function: str, switches: Sequence[str]) -> str:
-    """What it means that a function is entered: a switch, or the call of its name without a system call's prefix."""
+    """What it means that a function is entered: a switch, or the call of its name without a system
+    call's prefix.
+    """
     if function in switches:
         return _SWITCH
     prefix = next((prefix for prefix in _WRAPPERS if function.startswith(prefix)), "")
@@ -94,7 +117,9 @@ def _event(function: str, switches: Sequence[str]) -> str:
 
 
 def _aligned(seen: Sequence[str], wanted: Sequence[str]) -> int | None:
-    """Where in the sequence, which goes round, the first event stands; None where they do not fit."""
+    """Where in the sequence, which goes round, the first event stands; None where they do not
+    fit.
+    """
     fitting = (
         start
         for start in range(len(wanted))

@@ -12,27 +12,38 @@ from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
 from cyclometer.explain import evidence
 from cyclometer.explain.evidence import FLOOR_ONLY, ROLES, Evidence
 from cyclometer.record.schema import Flow
-from cyclometer.targets.common import Request
+from cyclometer.targets.api import Request
 
-FLOW = Flow(initial=4, delta=4, groups=2, tests=1)  # two sizes, for the slope; few turns, for each is written down
+# two sizes, for the slope; few turns, for each is written down
+FLOW = Flow(initial=4, delta=4, groups=2, tests=1)
 _FILE_MAX_BYTES = 64 << 20
 
 
 def trace(
-    target: Any, request: Request, keys: Sequence[str], steady_only: bool = False, untraced: list[str] | None = None
+    target: Any,
+    request: Request,
+    keys: Sequence[str],
+    steady_only: bool = False,
+    untraced: list[str] | None = None,
 ) -> dict[str, dict[str, Evidence]]:
-    """Of each circle in `keys` a steady and a cold turn, by key and role: two traced boots. `steady_only` is one boot,
-    without the floor's circles, which is all that a difference needs.
+    """Of each circle in `keys` a steady and a cold turn, by key and role: two traced boots.
+    `steady_only` is one boot, without the floor's circles, which is all that a difference needs.
 
-    Raises NotComparable where the target cannot trace, MeasurementFailed where a boot ends early or, unless `untraced`
-    is there to take the reason, has no test of a circle.
+    Raises NotComparable where the target cannot trace, MeasurementFailed where a boot ends early
+    or, unless `untraced` is there to take the reason, has no test of a circle.
     """
     if not hasattr(target, "trace"):
-        raise NotComparable(f"target {target.name} cannot tell what it executed; take one that emulates, as qemu-virt")
+        raise NotComparable(
+            f"target {target.name} cannot tell what it executed; take one that emulates, as "
+            "qemu-virt"
+        )
     flow = request.flow or getattr(target, "trace_flow", FLOW)
     requests = {
         "steady": replace(
-            request, only=request.only if steady_only else _with_floor(request.only), flow=flow, method=None
+            request,
+            only=request.only if steady_only else _with_floor(request.only),
+            flow=flow,
+            method=None,
         ),
         "cold": replace(request, flow=flow, method="passes"),
     }
@@ -55,20 +66,30 @@ def _with_floor(only: Sequence[str]) -> tuple[str, ...]:
 
 def files(found: Mapping[str, Mapping[str, Evidence]]) -> dict[str, bytes]:
     """As a bundle keeps them."""
-    return {evidence.name(key, role): evidence.pack(one) for key, roles in found.items() for role, one in roles.items()}
+    return {
+        evidence.name(key, role): evidence.pack(one)
+        for key, roles in found.items()
+        for role, one in roles.items()
+    }
 
 
 def kept(bundle: Path, key: str) -> dict[str, Evidence]:
-    """The traces of a circle that a bundle keeps, by role. Raises UsageError where it keeps none of it, BadFile where
-    one is damaged.
+    """The traces of a circle that a bundle keeps, by role. Raises UsageError where it keeps none of
+    it, BadFile where one is damaged.
     """
     folder = bundle / evidence.FOLDER
     there = {f"{evidence.FOLDER}/{file.name}": file for file in folder.glob("*.gz")}
     found = {role: there[name] for role in ROLES if (name := evidence.name(key, role)) in there}
     if "steady" not in found:
         circles = sorted({file.stem.rpartition(".")[0] for file in there.values()})
-        has = f"it has those of {', '.join(circles[:8])}{' ...' * (len(circles) > 8)}" if circles else "it has none"
-        raise UsageError(f"{bundle} keeps no trace of {key!r}; {has}; make some with `cyclometer run --trace`")
+        has = (
+            f"it has those of {', '.join(circles[:8])}{' ...' * (len(circles) > 8)}"
+            if circles
+            else "it has none"
+        )
+        raise UsageError(
+            f"{bundle} keeps no trace of {key!r}; {has}; make some with `cyclometer run --trace`"
+        )
     return {role: evidence.unpack(_read(path), str(path)) for role, path in found.items()}
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who called whom: call stacks from calls, returns and traps alone, so that no frame pointer is needed.
+"""Who called whom: call stacks from calls, returns and traps alone, so that no frame pointer is
+needed.
 
-A return goes to just behind a call that is still open. Where it does not fit the stack at hand, another thread runs
-on: the stack is put aside, and the one that it fits is taken up again.
+A return goes to just behind a call that is still open. Where it does not fit the stack at hand,
+another thread runs on: the stack is put aside, and the one that it fits is taken up again.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cyclometer.explain.parts import labels
+from cyclometer.record.address_map import AddressMap
 from cyclometer.record.instructions import matches
 from cyclometer.record.trace import INTERRUPTED, TRAPPED, Steps, instruction_set
-from cyclometer.targets.disassembly import Places
 
 _REACH_BYTES = 15  # the longest instruction of any set we know
 _ASIDE = 32  # stacks kept
@@ -30,8 +31,10 @@ class _Frame:
     called_at: int  # address of the call or of the trapped instruction; -1 unknown
 
 
-def paths(lead: Steps, steps: Steps, places: Places) -> list[Path]:
-    """The functions that are open at each of `steps`, outermost first. `lead`, which ran before, sets the stacks up."""
+def paths(lead: Steps, steps: Steps, places: AddressMap) -> list[Path]:
+    """The functions that are open at each of `steps`, outermost first. `lead`, which ran before,
+    sets the stacks up.
+    """
     both = np.concatenate([lead, steps])
     known = instruction_set(both)
     functions = labels(both, places, lambda place, _privilege, _space: place.function)
@@ -56,12 +59,15 @@ class _Walker:
         self._aside: list[list[_Frame]] = []
 
     def step(self, pc: int, function: str, entered: bool, returned: bool, before: int) -> None:
-        """One instruction at `pc` of `function`, after the one at `before`, which called or returned or neither."""
+        """One instruction at `pc` of `function`, after the one at `before`, which called or
+        returned or neither.
+        """
         if entered:
             self.stack = [*self.stack, _Frame(function, before)][-_DEEP:]
         elif returned:
             self._return(pc, function)
-        elif self.stack[-1].function != function:  # a last call, or code that runs on into the next symbol
+        # a last call, or code that runs on into the next symbol
+        elif self.stack[-1].function != function:
             self.stack = [*self.stack[:-1], _Frame(function, self.stack[-1].called_at)]
 
     def _return(self, pc: int, function: str) -> None:
@@ -77,8 +83,13 @@ class _Walker:
 
 
 def _open_call(stack: Sequence[_Frame], pc: int, function: str) -> int | None:
-    """How deep the stack is once it has returned to `pc`; None where no open call of `function` stands just before."""
+    """How deep the stack is once it has returned to `pc`; None where no open call of `function`
+    stands just before.
+    """
     for depth in range(len(stack) - 1, 0, -1):
-        if 0 <= pc - stack[depth].called_at <= _REACH_BYTES and stack[depth - 1].function == function:
+        if (
+            0 <= pc - stack[depth].called_at <= _REACH_BYTES
+            and stack[depth - 1].function == function
+        ):
             return depth
     return None

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Finds one turn in a window: from a point of the timing thread's loop to its next occurrence.
 
-A pass is a turn by itself, from its first clock reading to its last. A turn's length must be the latency measured.
+A pass is a turn by itself, from its first clock reading to its last. A turn's length must be the
+latency measured.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ _Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Turn:
-    """`turns` turns in a row, as few as make the latency exact. `lead` is what of the window came before them.
+    """`turns` turns in a row, as few as make the latency exact. `lead` is what of the window came
+    before them.
 
-    The clock's steps of instruction i are those since the instruction before, so the causes sum to `length`.
+    The clock's steps of instruction i are those since the instruction before, so the causes sum to
+    `length`.
     """
 
     steps: Steps
@@ -49,22 +52,29 @@ def find(evidence: Evidence) -> Turn:
         return _between(window, begin, end, 1, True, True)
     heads, each = _heads(window, begin, end, facts.test.turns)
     if len(heads) < 2:
-        raise MeasurementFailed(f"{where} shows no loop of {facts.test.turns} turns; give the flow two or more a test")
+        raise MeasurementFailed(
+            f"{where} shows no loop of {facts.test.turns} turns; give the flow two or more a test"
+        )
     return _steady(window, heads, each, evidence.latency)
 
 
 def _interval(window: Steps, clock_name: str, value: int, where: str) -> tuple[int, int]:
-    """The readings at both ends of the interval: the widest pair of clock readings that are `value` apart."""
+    """The readings at both ends of the interval: the widest pair of clock readings that are `value`
+    apart.
+    """
     patterns = instruction_set(window).clock_reads.get(clock_name)
     if patterns is None:
-        raise BadFile(f"{where} is of the clock {clock_name!r}, whose readings cannot be told in the trace")
+        raise BadFile(
+            f"{where} is of the clock {clock_name!r}, whose readings cannot be told in the trace"
+        )
     reads = np.flatnonzero(matches(window["insn"], patterns))
     clock = window["clock"][reads].astype(np.int64)
     pairs = np.argwhere(clock[None, :] - clock[:, None] == value)
     forward = [(int(reads[a]), int(reads[b])) for a, b in pairs if a < b]
     if not forward:
         raise BadFile(
-            f"{where} has {len(reads)} clock readings and no two of them are the measured {value} apart; "
+            f"{where} has {len(reads)} clock readings and no two of them are the measured {value} "
+            "apart; "
             "the trace is not of that test"
         )
     return max(forward, key=lambda pair: pair[1] - pair[0])
@@ -73,11 +83,14 @@ def _interval(window: Steps, clock_name: str, value: int, where: str) -> tuple[i
 def _heads(window: Steps, begin: int, end: int, turns: int) -> tuple[_Indices, int]:
     """Occurrences of one point of the loop in order, and how many turns lie between two of them.
 
-    The point is the first instruction of the timing thread that occurs once a turn. Of a loop unrolled k times it
-    occurs once in k turns; code that both threads run occurs k times a turn, and every k-th counts.
+    The point is the first instruction of the timing thread that occurs once a turn. Of a loop
+    unrolled k times it occurs once in k turns; code that both threads run occurs k times a turn,
+    and every k-th counts.
     """
     places = window[["pc", "privilege", "space"]][begin + 1 : end]
-    _, first, which, counts = np.unique(places, return_index=True, return_inverse=True, return_counts=True)
+    _, first, which, counts = np.unique(
+        places, return_index=True, return_inverse=True, return_counts=True
+    )
     order = np.argsort(first)
     for share in (1, 2, 4, 8, 16, 32):
         if turns % share == 0 and (found := order[counts[order] == turns // share]).size:
@@ -89,18 +102,27 @@ def _heads(window: Steps, begin: int, end: int, turns: int) -> tuple[_Indices, i
 
 
 def _steady(window: Steps, heads: _Indices, each: int, latency: Fraction) -> Turn:
-    """The fewest last rounds of the loop that are as long as the latency, else the fewest that repeat through the later
-    half of the test, else that half.
+    """The fewest last rounds of the loop that are as long as the latency, else the fewest that
+    repeat through the later half of the test, else that half.
     """
     lengths = np.diff(window["clock"][heads].astype(np.int64))
     half = max(len(lengths) // 2, 1)
     exact = (n for n in range(1, len(heads)) if int(lengths[-n:].sum()) == latency * n * each)
-    alike = (n for n in range(1, half // 2 + 1) if np.array_equal(lengths[-half:-n], lengths[-half + n :]))
+    alike = (
+        n
+        for n in range(1, half // 2 + 1)
+        if np.array_equal(lengths[-half:-n], lengths[-half + n :])
+    )
     if rounds := next(exact, 0):
         return _between(window, int(heads[-1 - rounds]), int(heads[-1]), rounds * each, True, True)
     rounds = next(alike, 0)
     return _between(
-        window, int(heads[-1 - (rounds or half)]), int(heads[-1]), (rounds or half) * each, False, rounds > 0
+        window,
+        int(heads[-1 - (rounds or half)]),
+        int(heads[-1]),
+        (rounds or half) * each,
+        False,
+        rounds > 0,
     )
 
 

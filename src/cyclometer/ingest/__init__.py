@@ -1,31 +1,35 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Foreign files into bundles: recognise the format, read it, keep the original beside what was read.
+"""Foreign files into bundles: recognise the format, read it, keep the original beside what was
+read.
 
-Formats are entry points of the group `cyclometer.ingest`, ours among them; see `parsed` for what a module must have.
+Our formats are listed in `ingest.formats`; packages add theirs by the entry-point group
+`cyclometer.ingest`. See `parsed` for what a module must have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, runtime_checkable
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.errors import BadFile, UsageError
+from cyclometer.errors import BadFile, BrokenPlugin
 from cyclometer.ingest import workers
 from cyclometer.ingest.assemble import Part, assemble, part
+from cyclometer.ingest.formats import IN_TREE
 from cyclometer.ingest.parsed import Parsed, Settings
 from cyclometer.ingest.reading import HEAD_BYTES, MAX_FILE_BYTES, Foreign, read
+from cyclometer.plugins import Plugins
 
 __all__ = ["Format", "Settings", "detect", "formats", "ingest"]
 
 CERTAIN = 90  # a score from which no other format is asked
 
 
+@runtime_checkable
 class Format(Protocol):
-    """What an entry point of `cyclometer.ingest` names: a module, or anything with these four members."""
+    """A module, or anything with these four members. NAME is the name that it is registered by."""
 
     NAME: str
     DESCRIPTION: str
@@ -35,15 +39,39 @@ class Format(Protocol):
     def parse(self, foreign: Foreign, settings: Settings, /) -> Parsed: ...
 
 
+def _accept(name: str, found: Any) -> Format:
+    if not isinstance(found, Format) or name != found.NAME:
+        raise TypeError("it lacks NAME, DESCRIPTION, detect() or parse(), or its NAME differs")
+    return found
+
+
+FORMATS = Plugins(
+    "format",
+    "cyclometer.ingest",
+    {name: f"cyclometer.ingest.formats.{module}" for name, module in IN_TREE.items()},
+    _accept,
+)
+
+
 @cache
+def _loaded() -> tuple[dict[str, Format], list[BrokenPlugin]]:
+    return FORMATS.load_all()
+
+
 def formats() -> dict[str, Format]:
-    """Every known format by name, in alphabetical order."""
-    found = [cast(Format, point.load()) for point in entry_points(group="cyclometer.ingest")]
-    return {item.NAME: item for item in sorted(found, key=lambda item: item.NAME)}
+    """Every format that can be loaded by name, in alphabetical order."""
+    return _loaded()[0]
+
+
+def broken() -> list[BrokenPlugin]:
+    """Why the others cannot."""
+    return _loaded()[1]
 
 
 def detect(foreign: Foreign, likely: Format | None = None) -> Format:
-    """The format that claims the file most strongly; `likely` is asked first. BadFile if none does."""
+    """The format that claims the file most strongly; `likely` is asked first. BadFile if none
+    does.
+    """
     head = foreign.data[:HEAD_BYTES]
     if likely is not None and likely.detect(head, foreign.name) >= CERTAIN:
         return likely
@@ -53,7 +81,9 @@ def detect(foreign: Foreign, likely: Format | None = None) -> Format:
         if claim > score:
             best, score = item, claim
     if best is None:
-        raise BadFile(f"{foreign.name} is in no known format; name one with --format: {', '.join(formats())}")
+        raise BadFile(
+            f"{foreign.name} is in no known format; name one with --format: {', '.join(formats())}"
+        )
     return best
 
 
@@ -64,24 +94,29 @@ def ingest(
     format_name: str = "",
     max_bytes: int = MAX_FILE_BYTES,
 ) -> tuple[Bundle, dict[str, bytes]]:
-    """One bundle of all files, several of one tool being runs of the same rows, and the raw files to keep.
+    """One bundle of all files, several of one tool being runs of the same rows, and the raw files
+    to keep.
 
-    Raises BadFile for a file that cannot be read or is in no known format, UsageError for a setting that cannot mean
-    anything, NothingMeasured without files.
+    Raises BadFile for a file that cannot be read or is in no known format, UsageError for a setting
+    that cannot mean anything, NothingMeasured without files.
     """
     settings = settings or Settings()
-    if format_name and format_name not in formats():
-        raise UsageError(f"{format_name!r} is no known format; there are {', '.join(formats())}")
+    if format_name:
+        FORMATS.load(format_name)  # an unknown name is an error before any file is read
     read_one = partial(_part, settings=settings, format_name=format_name, max_bytes=max_bytes)
     return assemble(_parts(paths, read_one), settings)
 
 
-def _parts(paths: Sequence[str | Path], read_one: Callable[..., tuple[Part, str]]) -> Iterator[Part]:
+def _parts(
+    paths: Sequence[str | Path], read_one: Callable[..., tuple[Part, str]]
+) -> Iterator[Part]:
     """Parts in the order of `paths`. What the first file is, the others most likely are."""
     if paths:
         first, likely = read_one(paths[0])
         yield first
-        yield from (part for part, _ in workers.in_order(partial(read_one, likely=likely), paths[1:]))
+        yield from (
+            part for part, _ in workers.in_order(partial(read_one, likely=likely), paths[1:])
+        )
 
 
 def _part(
@@ -89,5 +124,5 @@ def _part(
 ) -> tuple[Part, str]:
     """What the file adds to a bundle, and its format."""
     foreign = read(path, max_bytes=max_bytes, encoding=settings.text("encoding", "utf-8"))
-    chosen = formats()[format_name] if format_name else detect(foreign, formats().get(likely))
+    chosen = FORMATS.load(format_name) if format_name else detect(foreign, formats().get(likely))
     return part(foreign, chosen.parse(foreign, settings)), chosen.NAME

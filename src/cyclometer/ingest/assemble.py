@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Parsed files become one bundle: equal rows are joined, files of one tool are runs, raw files are kept.
+"""Parsed files become one bundle: equal rows are joined, files of one tool are runs, raw files are
+kept.
 
-`part` takes from a file all it adds, as columns that pass cheaply from one process to another; `assemble` joins parts.
+`part` takes from a file all it adds, as columns that pass cheaply from one process to another;
+`assemble` joins parts.
 """
 
 from __future__ import annotations
@@ -16,7 +18,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.bundle.model import SCHEMA, Bundle, Identity, Problem, Row, Samples, Summary, no_samples
+from cyclometer.bundle.model import (
+    SCHEMA,
+    Bundle,
+    Identity,
+    Problem,
+    Row,
+    Samples,
+    Summary,
+    no_samples,
+)
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.ingest.parsed import Figure, Parsed, Settings
 from cyclometer.ingest.reading import Foreign
@@ -29,8 +40,8 @@ _Groups = int | NDArray[np.int32]
 class Part:
     """What one file adds to a bundle, its rows and runs counted from 0.
 
-    Of the figures that have raw values: `row`, `run`, `visit` and `length`, shape (figures,), `turns` and `groups` as
-    in Figure, and `values` behind each other, shape (sum of `length`,).
+    Of the figures that have raw values: `row`, `run`, `visit` and `length`, shape (figures,),
+    `turns` and `groups` as in Figure, and `values` behind each other, shape (sum of `length`,).
     """
 
     name: str
@@ -42,7 +53,9 @@ class Part:
     runs: tuple[dict[str, str], ...]
     problems: tuple[Problem, ...]
     rows: tuple[Row, ...]
-    summaries: bytes  # MessagePack of a list of Summary, several times as fast to pass on as the objects
+    summaries: (
+        bytes  # MessagePack of a list of Summary, several times as fast to pass on as the objects
+    )
     row: NDArray[np.int32]
     run: NDArray[np.int32]
     visit: NDArray[np.int32]
@@ -68,8 +81,16 @@ def part(foreign: Foreign, parsed: Parsed) -> Part:
             valued.append((number, figure))
     figures = [figure for _, figure in valued]
     return Part(
-        foreign.name, foreign.data, parsed.tool, parsed.target, parsed.title, parsed.environment, parsed.runs,
-        parsed.problems, tuple(rows), msgspec.msgpack.encode(summaries),
+        foreign.name,
+        foreign.data,
+        parsed.tool,
+        parsed.target,
+        parsed.title,
+        parsed.environment,
+        parsed.runs,
+        parsed.problems,
+        tuple(rows),
+        msgspec.msgpack.encode(summaries),
         row=np.array([number for number, _ in valued], np.int32),
         run=np.array([figure.run for figure in figures], np.int32),
         visit=np.array([figure.visit for figure in figures], np.int32),
@@ -77,18 +98,21 @@ def part(foreign: Foreign, parsed: Parsed) -> Part:
         turns=tuple(figure.turns for figure in figures),
         groups=tuple(figure.groups for figure in figures),
         values=np.concatenate([figure.values for figure in figures] or [np.empty(0)]),
-    )  # fmt: skip
+    )
 
 
 def _placed(summary: Summary, row: int, figure: Figure) -> Summary:
-    return msgspec.structs.replace(summary, row=row, run=figure.run, visit=figure.visit, source=figure.row.source)
+    return msgspec.structs.replace(
+        summary, row=row, run=figure.run, visit=figure.visit, source=figure.row.source
+    )
 
 
 def assemble(parts: Iterable[Part], settings: Settings) -> tuple[Bundle, dict[str, bytes]]:
     """One bundle of all files, and the raw files to keep in it: name in the bundle -> bytes.
 
-    Files of one tool are runs of the same rows, in the order given. Rows are the same when contract, clock, method,
-    configuration and flow are. Raises NothingMeasured without files, UsageError for files of different machines.
+    Files of one tool are runs of the same rows, in the order given. Rows are the same when
+    contract, clock, method, configuration and flow are. Raises NothingMeasured without files,
+    UsageError for files of different machines.
     """
     joined = _Joined()
     for one in parts:
@@ -98,7 +122,8 @@ def assemble(parts: Iterable[Part], settings: Settings) -> tuple[Bundle, dict[st
     if len(joined.targets) > 1:
         (one_target, file), (other, other_file) = list(joined.targets.items())[:2]
         raise UsageError(
-            f"{file} is of {one_target} and {other_file} of {other}; make a bundle of each, or --set board=NAME"
+            f"{file} is of {one_target} and {other_file} of {other}; make a bundle of each, or "
+            "--set board=NAME"
         )
     return Bundle(joined.identity(settings), _samples(joined.samples)), joined.raw
 
@@ -140,7 +165,9 @@ class _Joined:
         self.rows.setdefault(same, row)
         return self.numbers.setdefault(same, len(self.numbers))
 
-    def _add_summaries(self, part: Part, rows: list[Row], numbers: NDArray[np.int32], first: int) -> None:
+    def _add_summaries(
+        self, part: Part, rows: list[Row], numbers: NDArray[np.int32], first: int
+    ) -> None:
         known = numbers.tolist()
         for summary in msgspec.msgpack.decode(part.summaries, type=list[Summary]):
             # Fresh from the decoder and nobody else's yet, so that it may still be changed.
@@ -169,7 +196,14 @@ class _Joined:
 
 def _what_makes_it(row: Row) -> bytes:
     return msgspec.json.encode(
-        (row.contract, row.clock, row.method, sorted(row.configuration.items()), row.flow, row.better)
+        (
+            row.contract,
+            row.clock,
+            row.method,
+            sorted(row.configuration.items()),
+            row.flow,
+            row.better,
+        )
     )
 
 
@@ -180,8 +214,12 @@ def _keep_source(row: Row, kept: str) -> Row:
 
 
 def _fresh_name(name: str, taken: Mapping[str, bytes]) -> str:
-    """`name` as a plain file name that no kept file has: no separators, no leading dot, printable ASCII."""
-    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-+") else "_" for c in name)[-100:].lstrip("._-+")
+    """`name` as a plain file name that no kept file has: no separators, no leading dot, printable
+    ASCII.
+    """
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-+") else "_" for c in name)[
+        -100:
+    ].lstrip("._-+")
     safe = safe or "file"
     stem, dot, suffix = safe.rpartition(".")
     stem, ending = (stem, dot + suffix) if stem else (safe, "")
@@ -217,12 +255,16 @@ def _joined(arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(list(arrays))
 
 
-def _spread(values: Iterable[int | NDArray[Any]], length: NDArray[np.int64], dtype: type) -> NDArray[Any]:
+def _spread(
+    values: Iterable[int | NDArray[Any]], length: NDArray[np.int64], dtype: type
+) -> NDArray[Any]:
     """One number a sample, from one number or one array a figure."""
     listed = list(values)
     if all(isinstance(value, int) for value in listed):
         numbers: NDArray[Any] = np.array(listed, dtype)
         alike = (numbers == numbers[0]).all()
-        return np.broadcast_to(numbers[0], int(length.sum())) if alike else np.repeat(numbers, length)
+        return (
+            np.broadcast_to(numbers[0], int(length.sum())) if alike else np.repeat(numbers, length)
+        )
     pairs = zip(listed, length.tolist(), strict=True)
     return np.concatenate([np.broadcast_to(np.asarray(value, dtype), (n,)) for value, n in pairs])

@@ -1,39 +1,36 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a parser gives back, and the settings it gets.
 
-A parser module has NAME, DESCRIPTION, `detect(head: bytes, filename: str) -> int` (0: not mine, 100: certain) and
-`parse(foreign: Foreign, settings: Settings) -> Parsed`. It fills a `Collector` and returns what its `finish` gives.
+A parser module has NAME, DESCRIPTION, `detect(head: bytes, filename: str) -> int` (0: not mine,
+100: certain) and `parse(foreign: Foreign, settings: Settings) -> Parsed`. It fills a `Collector`
+and returns what its `finish` gives.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.bundle.model import (
-    Clock,
-    Contract,
-    Flow,
-    Problem,
-    Row,
-    Source,
-    Summary,
-)
+from cyclometer import text
+from cyclometer.bundle.model import Clock, Contract, Flow, Interval, Problem, Row, Source, Summary
+from cyclometer.bundle.validate import is_possible, numbers
 from cyclometer.errors import BadFile, UsageError
+from cyclometer.ingest.quantities import Quantity
 from cyclometer.ingest.reading import Foreign
+from cyclometer.record.schema import MAX_TURNS
 from cyclometer.units import UNITS
 
 MAX_FIGURES = 200_000
 MAX_PROBLEMS = 1_000
 MAX_VALUES = 5_000_000  # raw values a file may list
 MAX_TEXT_CHARS = 500  # of any name, title or note
+
+_T = TypeVar("_T")
 
 SETTINGS = {
     "hz": "rate of the clock, for example 120e6",
@@ -44,6 +41,7 @@ SETTINGS = {
     "configuration": "a name for how the kernel was built",
     "config.OPTION": "the value of one build option, for example config.mcs=on",
     "icount_shift": "QEMU's -icount shift: nanoseconds become instructions",
+    "tool": "the program that printed the file, if it does not say so",
     "encoding": "encoding of the file, if it is not UTF-8",
     "title": "title of the bundle",
 }
@@ -66,31 +64,45 @@ class Settings:
         return self.values.get(name, default)
 
     def number(self, name: str) -> float | None:
-        """The setting as a finite number, None if it was not given; UsageError if it is no number."""
+        """The setting as a finite number, None if it was not given; UsageError if it is not a
+        number, or a rate that no clock has.
+        """
         if name not in self.values:
             return None
         value = number(self.values[name])
-        if value is None or value < 0:
+        if value is None or value < 0 or (name == "hz" and not (value == 0 or 1 <= value <= 1e15)):
             raise UsageError(f"--set {name}={self.values[name]}: give a number, {SETTINGS[name]}")
         return value
 
     def configuration(self) -> dict[str, str]:
         """Build options given by hand; they go over those that a parser found."""
-        options = {name[7:]: value for name, value in self.values.items() if name.startswith("config.")}
-        return ({"configuration": self.values["configuration"]} if "configuration" in self.values else {}) | options
+        options = {
+            name[7:]: value for name, value in self.values.items() if name.startswith("config.")
+        }
+        return (
+            {"configuration": self.values["configuration"]}
+            if "configuration" in self.values
+            else {}
+        ) | options
 
     def clock(self, name: str, unit: str, hz: float = 0.0, exact: bool = False) -> Clock:
         """A parser's clock, with what was set by hand in its place."""
         hz_set = self.number("hz")
-        return Clock(self.text("clock", name), self.text("unit", unit), hz if hz_set is None else hz_set, exact)
+        return Clock(
+            self.text("clock", name),
+            self.text("unit", unit),
+            hz if hz_set is None else hz_set,
+            exact,
+        )
 
 
 @dataclass(frozen=True)
 class Figure:
     """One circle's outcome in one run: statistics as printed, raw values, or both.
 
-    The summary's row, run, visit and source are filled when files are put together. `values` are whole tests,
-    shape (n,); `turns` and `groups` are one number or one a value. Figures of one row share the row.
+    The summary's row, run, visit and source are filled when files are put together. `values` are
+    whole tests, shape (n,); `turns` and `groups` are one number or one a value. Figures of one row
+    share the row.
     """
 
     row: Row
@@ -104,7 +116,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Parsed:
-    """One file's content. Runs count from 0; `runs[k]` is what is known of run k (time, commit ...)."""
+    """One file's content. Runs count from 0; `runs[k]` is what is known of run k (time, commit
+    ...).
+    """
 
     tool: str
     figures: tuple[Figure, ...]
@@ -131,6 +145,7 @@ class Collector:
     runs: dict[int, dict[str, str]] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     rows: dict[tuple[Any, ...], tuple[Row, object]] = field(default_factory=dict)
+    repeated: dict[Hashable, int] = field(default_factory=dict)
 
     def figure(
         self,
@@ -150,18 +165,94 @@ class Collector:
         turns: int | NDArray[np.int64] = 1,
         groups: int | NDArray[np.int32] = -1,
     ) -> None:
-        """Add one figure; BadFile if the file holds more than can be a result."""
+        """Add one figure; BadFile if the file holds more than can be a result. A figure with a
+        number that no measurement gives becomes a problem of kind `unread`.
+        """
+        if not _possible(summary, values, turns):
+            self.problem("unread", f"{contract.key}: no measurement gives these numbers", line)
+            return
         if len(self.figures) >= MAX_FIGURES:
             raise BadFile(f"{self.foreign.name} holds more than {MAX_FIGURES} figures; split it")
-        known = (id(contract), id(clock), id(flow), method, better, line, name, *(configuration or {}).items())
+        known = (
+            id(contract),
+            id(clock),
+            id(flow),
+            method,
+            better,
+            line,
+            name,
+            *(configuration or {}).items(),
+        )
         if known not in self.rows:
             source = Source(self.foreign.name, line, name)
             options = dict(configuration or {}) | self.settings.configuration()
             row = printable(Row(contract, clock, method, options, flow, better, source))
-            self.rows[known] = row, (contract, clock, flow)  # kept alive, so that no other can get their ids
+            # kept alive, so that no other can get their ids
+            self.rows[known] = (row, (contract, clock, flow))
         if summary is not None and summary.note:
             summary = printable(summary)
         self.figures.append(Figure(self.rows[known][0], run, visit, summary, values, turns, groups))
+
+    def add(
+        self,
+        key: str,
+        quantity: Quantity,
+        *,
+        title: str = "",
+        params: Mapping[str, str] | None = None,
+        configuration: Mapping[str, str] | None = None,
+        interval: Interval | None = None,
+        correction: str = "none",
+        line: int = 0,
+        name: str = "",
+        run: int | None = None,
+        quantiles: Mapping[str, float | None] | None = None,
+        extra: Mapping[str, float | None] | None = None,
+        values: Sequence[float] = (),
+        step: float = 0.0,
+        status: str = "ok",
+        note: str = "",
+        **printed: float | str | None,
+    ) -> None:
+        """Add one result with its statistics `printed` in the unit of `quantity`.
+
+        `printed` are n, mean, sd, minimum, maximum and median. A text counts as it was printed:
+        its last place is the `step` of the figures if that is not given. `values` are single
+        passes. Without `run`, the first result of a key with these params and options is of run
+        0, the next of run 1.
+        """
+        summary = _summary(quantity, printed, quantiles, extra, step, status, note)
+        contract = Contract(
+            key[:200],
+            title or key,
+            (),
+            interval or Interval(),
+            params=dict(params or {}),
+            correction=correction,
+        )
+        same = (
+            contract.key,
+            *sorted((params or {}).items()),
+            *sorted((configuration or {}).items()),
+        )
+        nth = self.repeated.get(same, 0)
+        self.repeated[same] = nth + 1
+        self.count_values(len(values))
+        clock = quantity.clock
+        if clock.unit not in ("events", "per_s"):
+            clock = self.settings.clock(clock.name, clock.unit, clock.hz, clock.exact)
+        self.figure(
+            contract,
+            clock,
+            "direct" if values else "reported",
+            line=line,
+            name=name,
+            configuration=configuration,
+            better=quantity.better,
+            run=nth if run is None else run,
+            summary=None if values and not numbers(summary) else summary,
+            values=np.array(values, np.float64) * quantity.factor,
+        )
 
     def count_values(self, count: int) -> None:
         """Say that this many more raw values are kept; BadFile over MAX_VALUES."""
@@ -177,62 +268,107 @@ class Collector:
         where = f"{self.foreign.name} line {line}" if line else self.foreign.name
         self.problems.append(printable(Problem(what, where, kind)))
 
+    def caution(self, what: str) -> None:
+        """Note once what everybody who uses the figures must know."""
+        if all(problem.what != what for problem in self.problems):
+            self.problem("note", what)
+
     def unread(self, text: str, line: int) -> None:
         """A line that looks like data and was not understood."""
         self.problem("unread", f"not understood: {text.strip()[:120]}", line)
 
-    def finish(self, tool: str, *, target: str = "", title: str = "", by_lines: bool = True) -> Parsed:
-        """The parsed file; BadFile if nothing in it was understood. `by_lines`: long lines were passed over."""
+    def finish(
+        self, tool: str, *, target: str = "", title: str = "", by_lines: bool = True
+    ) -> Parsed:
+        """The parsed file; BadFile if nothing in it was understood. `by_lines`: long lines were
+        passed over.
+        """
         if not self.figures:
             raise BadFile(
-                f"{self.foreign.name} holds no result that the {tool} format knows; name another with --format"
+                f"{self.foreign.name} holds no result that the {tool} format knows; name another "
+                "with --format"
             )
         for line in self.foreign.long_lines() if by_lines else ():
             self.problem("unread", "the line is too long for this format and was not read", line)
         problems = tuple(self.problems)
         if self.unlisted:
-            problems += (Problem(f"{self.unlisted} more like these are not listed", self.foreign.name, "note"),)
-        runs = tuple(self.runs.get(run, {}) for run in range(max((f.run + 1 for f in self.figures), default=1)))
+            problems += (
+                Problem(
+                    f"{self.unlisted} more like these are not listed", self.foreign.name, "note"
+                ),
+            )
+        runs = tuple(
+            self.runs.get(run, {})
+            for run in range(max((f.run + 1 for f in self.figures), default=1))
+        )
         board = printable(self.settings.text("board", target))
         about = printable(self.environment)
-        return Parsed(tool, tuple(self.figures), problems, board, about, printable(runs), printable(title))
+        return Parsed(
+            tool, tuple(self.figures), problems, board, about, printable(runs), printable(title)
+        )
 
 
-_T = TypeVar("_T")
-# JSON without escapes, of printable ASCII, whose texts are short.
-_HARMLESS = re.compile(rb'(?:[ !#-\[\]-~]{0,%d}")*[ !#-\[\]-~]*' % MAX_TEXT_CHARS)
+def machine(name: object) -> str:
+    """A host's name as the identity of a machine; empty for names that any machine may have."""
+    text = name.strip() if isinstance(name, str) else ""
+    return "" if text.lower().split(".")[0] in ("", "localhost", "(none)", "unknown") else text
 
 
 def printable(value: _T) -> _T:
-    """The same with control characters, lone surrogates and the like in all texts made visible, and texts cut.
-
-    A foreign file must not be able to write escape sequences to a terminal or break what is stored.
-    """
-    if isinstance(value, str):
-        clean = value if value.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in value)
-        return cast(_T, clean[:MAX_TEXT_CHARS])
-    if isinstance(value, msgspec.Struct):
-        if _is_harmless(value):
-            return value
-        fields = {name: printable(getattr(value, name)) for name in value.__struct_fields__}
-        return cast(_T, type(value)(**fields))
-    if isinstance(value, dict):
-        return cast(_T, {printable(k): printable(v) for k, v in value.items()})
-    if isinstance(value, list | tuple):
-        return cast(_T, type(value)(printable(item) for item in value))
-    return value
+    """`value` with its texts made printable and cut, as all that comes from a foreign file is."""
+    return text.printable(value, MAX_TEXT_CHARS)
 
 
-def _is_harmless(value: msgspec.Struct) -> bool:
-    """Whether all its texts are short and plain, told in a tenth of the time that looking at each of them takes."""
-    try:
-        return _HARMLESS.fullmatch(msgspec.json.encode(value)) is not None
-    except UnicodeEncodeError:
+def _summary(
+    quantity: Quantity,
+    printed: Mapping[str, float | str | None],
+    quantiles: Mapping[str, float | None] | None,
+    extra: Mapping[str, float | None] | None,
+    step: float,
+    status: str,
+    note: str,
+) -> Summary:
+    """Printed statistics in the unit of the clock of `quantity`; `extra` stands in it already."""
+    mean = printed.get("mean")
+    if isinstance(mean, str) and not step:
+        step = 10.0 ** -len(mean.partition(".")[2])
+    scaled: dict[str, Any] = {
+        name: None if (figure := number(printed.get(name))) is None else figure * quantity.factor
+        for name in ("mean", "sd", "minimum", "maximum", "median")
+    }
+    return Summary(
+        0,
+        n=whole(printed.get("n")),
+        quantiles={p: v * quantity.factor for p, v in _present(quantiles).items()},
+        extra=_present(extra),
+        step=step * quantity.factor,
+        status=status,
+        note=note,
+        **scaled,
+    )
+
+
+def _present(figures: Mapping[str, float | None] | None) -> dict[str, float]:
+    return {name: value for name, value in (figures or {}).items() if value is not None}
+
+
+def _possible(
+    summary: Summary | None, values: NDArray[np.float64], turns: int | NDArray[np.int64]
+) -> bool:
+    """Whether a bundle may hold all these numbers (see `bundle.validate`)."""
+    if summary is not None and not is_possible(numbers(summary)):
         return False
+    if summary is not None and ((summary.sd or 0.0) < 0 or not 0 <= (summary.n or 0) <= 2**53):
+        return False
+    if len(values) and not is_possible(values):
+        return False
+    return bool(np.all((np.asarray(turns) >= 1) & (np.asarray(turns) <= MAX_TURNS)))
 
 
 def number(value: object) -> float | None:
-    """A finite float from a JSON value or a printed figure such as `1,234.5`; None for anything else."""
+    """A finite float from a JSON value or a printed figure such as `1,234.5`; None for anything
+    else.
+    """
     if type(value) is float:
         return value if math.isfinite(value) else None
     if type(value) is int and abs(value) < 2**53:
@@ -256,7 +392,11 @@ def whole(value: object) -> int | None:
     if type(value) is int and abs(value) < 2**63:
         return value
     result = number(value)
-    return int(result) if result is not None and result == int(result) and abs(result) < 2**63 else None
+    return (
+        int(result)
+        if result is not None and result == int(result) and abs(result) < 2**63
+        else None
+    )
 
 
 def slug(text: str) -> str:

@@ -19,13 +19,18 @@ from cyclometer.errors import BadFile
 
 MAX_FILE_BYTES = 256 << 20
 MAX_JSON_BYTES = 64 << 20
-MAX_JSON_VALUES = 5_000_000  # some 60 bytes of memory each, so that a bomb of empty lists stays below 350 MB
+MAX_JSON_VALUES = (
+    5_000_000  # some 60 bytes of memory each, so that a bomb of empty lists stays below 350 MB
+)
 _AN_OBJECT = 4  # values that the memory of an object with one member is worth
 MAX_LINES = 2_000_000
-MAX_LINE_CHARS = 10_000  # of the line-oriented formats; bounds what a regular expression may look at
+MAX_LINE_CHARS = (
+    10_000  # of the line-oriented formats; bounds what a regular expression may look at
+)
 HEAD_BYTES = 64 << 10  # what a format is recognised by
 
-_ESCAPED = re.compile(r"\[[0-?]*[ -/]*[@-~]|\][^\x07]{0,200}\x07?|[@-Z\\^_=>()][0-9AB]?")  # what follows an escape
+# what follows an escape
+_ESCAPED = re.compile(r"\[[0-?]*[ -/]*[@-~]|\][^\x07]{0,200}\x07?|[@-Z\\^_=>()][0-9AB]?")
 _MAGIC = {
     b"\x7fELF": "an ELF binary",
     b"\x1f\x8b": "gzip-compressed",
@@ -41,14 +46,18 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class Foreign:
-    """A foreign file, read whole. `text` has line feeds as its only line ends and no escape sequences."""
+    """A foreign file, read whole. `text` has line feeds as its only line ends and no escape
+    sequences.
+    """
 
     name: str
     data: bytes
     text: str
 
     def lines(self, longest: int = MAX_LINE_CHARS) -> Iterator[tuple[int, str]]:
-        """(line number from 1, line) in order; a line with more characters comes as an empty one (see `long_lines`)."""
+        """(line number from 1, line) in order; a line with more characters comes as an empty one
+        (see `long_lines`).
+        """
         start, number = 0, 1
         while start <= len(self.text):
             end = self.text.find("\n", start)
@@ -67,33 +76,42 @@ class Foreign:
 
 
 def read(path: str | Path, *, max_bytes: int = MAX_FILE_BYTES, encoding: str = "utf-8") -> Foreign:
-    """Read a foreign file; BadFile if it is missing, special, empty, too large, binary or not in `encoding`.
+    """Read a foreign file; BadFile if it is missing, special, empty, too large, binary or not in
+    `encoding`.
 
-    The size is asked for before anything is opened, so that a huge file or a device is refused at once.
+    The size is asked for before anything is opened, so that a huge file or a device is refused at
+    once.
     """
     path = Path(path)
     try:
         info = path.stat()
     except (OSError, ValueError) as error:
-        raise BadFile(f"{_shown(path)} cannot be read ({getattr(error, 'strerror', error)}); check the name") from None
+        raise BadFile(
+            f"{_shown(path)} cannot be read ({getattr(error, 'strerror', error)}); check the name"
+        ) from None
     if not stat.S_ISREG(info.st_mode):
         raise BadFile(f"{_shown(path)} is not a regular file; give the log or table itself")
     if info.st_size > max_bytes:
         raise BadFile(
-            f"{_shown(path)} has {info.st_size} bytes, more than the {max_bytes} that are read; cut out the results"
+            f"{_shown(path)} has {info.st_size} bytes, more than the {max_bytes} that are read; "
+            "cut out the results"
         )
     try:
         with path.open("rb") as file:
             data = file.read(max_bytes + 1)
     except OSError as error:
-        raise BadFile(f"{_shown(path)} cannot be read ({error.strerror}); check its permissions") from None
+        raise BadFile(
+            f"{_shown(path)} cannot be read ({error.strerror}); check its permissions"
+        ) from None
     if len(data) > max_bytes:
         raise BadFile(f"{_shown(path)} grew while it was read; wait until it is complete")
     return decode(path.name, data, encoding)
 
 
 def decode(name: str, data: bytes, encoding: str = "utf-8") -> Foreign:
-    """Bytes that came under `name` as a `Foreign`; BadFile if they are empty, binary or not in `encoding`."""
+    """Bytes that came under `name` as a `Foreign`; BadFile if they are empty, binary or not in
+    `encoding`.
+    """
     if not data.strip():
         raise BadFile(f"{name} is empty; nothing was measured or nothing was captured")
     for magic, what in _MAGIC.items():
@@ -102,10 +120,14 @@ def decode(name: str, data: bytes, encoding: str = "utf-8") -> Foreign:
     try:
         text = data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
     except LookupError:
-        raise BadFile(f"{encoding!r} is no encoding; use for instance --set encoding=latin-1") from None
+        raise BadFile(
+            f"{encoding!r} is no encoding; use for instance --set encoding=latin-1"
+        ) from None
     except UnicodeError as error:
         where = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
-        raise BadFile(f"{name} is not {encoding}{where}; say what it is with --set encoding=latin-1") from None
+        raise BadFile(
+            f"{name} is not {encoding}{where}; say what it is with --set encoding=latin-1"
+        ) from None
     if "\0" in text and text.count("\0") * 100 > len(text):
         raise BadFile(f"{name} is binary, not text; give the log or table itself")
     text = _plain(text)
@@ -120,22 +142,35 @@ def _plain(text: str) -> str:
     Splitting at one character is several times as fast as replacing two or searching a pattern.
     """
     first, *rest = text.split("\r")
-    text = first + "".join(part if part[:1] in ("\n", "") else f"\n{part}" for part in rest) if rest else first
+    text = (
+        first + "".join(part if part[:1] in ("\n", "") else f"\n{part}" for part in rest)
+        if rest
+        else first
+    )
     first, *rest = text.split("\x1b")
-    return first + "".join(part[match.end() :] if (match := _ESCAPED.match(part)) else part for part in rest)
+    return first + "".join(
+        part[match.end() :] if (match := _ESCAPED.match(part)) else part for part in rest
+    )
 
 
 def json_value(text: str | bytes, where: str) -> Any:
-    """Decode JSON within MAX_JSON_BYTES and MAX_JSON_VALUES; BadFile names `where` and what is wrong."""
+    """Decode JSON within MAX_JSON_BYTES and MAX_JSON_VALUES; BadFile names `where` and what is
+    wrong.
+    """
     data = text.encode() if isinstance(text, str) else text
     if len(data) > MAX_JSON_BYTES:
-        raise BadFile(f"{where} holds {len(data)} bytes of JSON, of which {MAX_JSON_BYTES} at most are read; split it")
+        raise BadFile(
+            f"{where} holds {len(data)} bytes of JSON, of which {MAX_JSON_BYTES} at most are read; "
+            "split it"
+        )
     if data.count(b",") + data.count(b"[") + _AN_OBJECT * data.count(b"{") > MAX_JSON_VALUES:
         raise BadFile(f"{where} holds more than {MAX_JSON_VALUES} JSON values; split it")
     try:
         return msgspec.json.decode(data)
     except RecursionError:
-        raise BadFile(f"{where} nests its JSON too deeply to be a result; check what wrote it") from None
+        raise BadFile(
+            f"{where} nests its JSON too deeply to be a result; check what wrote it"
+        ) from None
     except (msgspec.DecodeError, ValueError) as error:
         raise BadFile(f"{where} is not valid JSON ({error}); check that it is complete") from None
 

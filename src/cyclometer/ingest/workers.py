@@ -21,8 +21,11 @@ _FILES_A_TURN = 4
 _Result = TypeVar("_Result")
 
 
-def in_order(read_one: Callable[[str | Path], _Result], paths: Sequence[str | Path]) -> Iterator[_Result]:
-    """`read_one(path)` for every path, in order; the first path that raises ends it with its own error.
+def in_order(
+    read_one: Callable[[str | Path], _Result], paths: Sequence[str | Path]
+) -> Iterator[_Result]:
+    """`read_one(path)` for every path, in order; the first path that raises ends it with its own
+    error.
 
     Raises MeasurementFailed where a process died, which takes its files with it.
     """
@@ -30,7 +33,8 @@ def in_order(read_one: Callable[[str | Path], _Result], paths: Sequence[str | Pa
     if processors < 2 or sum(map(_size_bytes, paths)) < WORTH_BYTES:
         yield from map(read_one, paths)
         return
-    # Not forked from here: numpy's threads may hold locks that nobody would ever release in the child.
+    # Not forked from here: numpy's threads may hold locks that nobody would ever release in the
+    # child.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["cyclometer.ingest"])
     pool = ProcessPoolExecutor(processors, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
@@ -38,7 +42,8 @@ def in_order(read_one: Callable[[str | Path], _Result], paths: Sequence[str | Pa
         yield from pool.map(read_one, paths, chunksize=_FILES_A_TURN)
     except BrokenProcessPool as error:
         raise MeasurementFailed(
-            "a process that reads the files was killed, most likely for want of memory; ingest fewer files at once"
+            "a process that reads the files was killed, most likely for want of memory; ingest "
+            "fewer files at once"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is wrong with the data of a bundle before anyone argues about it: `check` applies RULES to rows and samples."""
+"""What is wrong with the data of a bundle before anyone argues about it: `check` applies RULES to
+rows and samples.
+"""
 
 from __future__ import annotations
 

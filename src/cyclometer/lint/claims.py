@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules about what a source says of its figures: changes, rates, directions, and how much they rest on."""
+"""Rules about what a source says of its figures: changes, rates, directions, and how much they rest
+on.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ class _Change(NamedTuple):
 
 def _changes(view: View) -> Iterator[_Change]:
     states = {
-        (view.key(i), tuple(sorted((k, v) for k, v in row.configuration.items() if k != "state")), row.clock.name): i
+        (
+            view.key(i),
+            tuple(sorted((k, v) for k, v in row.configuration.items() if k != "state")),
+            row.clock.name,
+        ): i
         for i, row in enumerate(view.rows)
         if row.configuration.get("state") == "before"
     }
@@ -41,28 +47,40 @@ def _changes(view: View) -> Iterator[_Change]:
         for summary in view.summaries[after]:
             printed = summary.extra.get("change_pct")
             if printed is not None and old and new:
-                yield _Change(before, after, printed, 100 * (new - old) / old, 100 * (new - old) / new)
+                yield _Change(
+                    before, after, printed, 100 * (new - old) / old, 100 * (new - old) / new
+                )
 
 
 def _wrong_base(rule: Rule, view: View) -> Iterator[Finding]:
-    """Small changes fit both bases; a table that fits `after` throughout and not `before` divides by `after`."""
+    """Small changes fit both bases; a table that fits `after` throughout and not `before` divides
+    by `after`.
+    """
     changes = list(_changes(view))
     wrong = [change for change in changes if not change.fits(change.of_before_pct)]
     if wrong and all(change.fits(change.of_after_pct) for change in changes):
         worst = max(wrong, key=lambda change: abs(change.printed_pct - change.of_before_pct))
         what = (
-            f"all {len(changes)} printed changes divide by the value after, for instance {view.name(worst.after)}: "
+            f"all {len(changes)} printed changes divide by the value after, for instance "
+            f"{view.name(worst.after)}: "
             f"{worst.printed_pct:g} % is {worst.of_before_pct:.2f} % of before"
         )
-        yield rule.found(what, [index for change in changes for index in (change.before, change.after)])
+        yield rule.found(
+            what, [index for change in changes for index in (change.before, change.after)]
+        )
         return
     for change in wrong:
-        what = f"{view.name(change.after)}: printed {change.printed_pct:g} %, the means give {change.of_before_pct:.2f}"
+        what = (
+            f"{view.name(change.after)}: printed {change.printed_pct:g} %, the means give "
+            f"{change.of_before_pct:.2f}"
+        )
         yield rule.found(what, [change.before, change.after])
 
 
 def _noise_claims(rule: Rule, view: View) -> Iterator[Finding]:
-    """Changes within twice their standard error, or, where n is not printed, within one standard deviation."""
+    """Changes within twice their standard error, or, where n is not printed, within one standard
+    deviation.
+    """
     lost, total = [], 0
     for change in _changes(view):
         sds = [_sd(view.summaries[index]) for index in (change.before, change.after)]
@@ -70,14 +88,26 @@ def _noise_claims(rule: Rule, view: View) -> Iterator[Finding]:
         if None in sds or None in means:
             continue
         total += 1
-        ns = [next((s.n for s in view.summaries[i] if s.n), None) for i in (change.before, change.after)]
-        errors = [(sd or 0.0) / n**0.5 * 2 if n else (sd or 0.0) for sd, n in zip(sds, ns, strict=True)]
+        ns = [
+            next((s.n for s in view.summaries[i] if s.n), None)
+            for i in (change.before, change.after)
+        ]
+        errors = [
+            (sd or 0.0) / n**0.5 * 2 if n else (sd or 0.0) for sd, n in zip(sds, ns, strict=True)
+        ]
         if abs((means[1] or 0.0) - (means[0] or 0.0)) < sum(error**2 for error in errors) ** 0.5:
             lost.append(change)
     if lost:
-        names = listed([f"{view.name(change.after)} {change.printed_pct:+g} %" for change in lost], 2)
-        what = f"{len(lost)} of {total} printed changes are within the spread of their samples: {names}"
-        yield rule.found(what, [index for change in lost for index in (change.before, change.after)])
+        names = listed(
+            [f"{view.name(change.after)} {change.printed_pct:+g} %" for change in lost], 2
+        )
+        what = (
+            f"{len(lost)} of {total} printed changes are within the spread of their samples: "
+            f"{names}"
+        )
+        yield rule.found(
+            what, [index for change in lost for index in (change.before, change.after)]
+        )
 
 
 def _sd(printed: list[Summary]) -> float | None:
@@ -91,7 +121,9 @@ def _few(rule: Rule, view: View) -> Iterator[Finding]:
         runs = {s.run for s in printed} | {stretch.run for stretch in view.stretches[index]}
         if len(runs) == 1 and not row.clock.exact:
             alone.append(index)
-        counts = [s.n for s in printed if s.n] + [len(stretch.values) for stretch in view.stretches[index]]
+        counts = [s.n for s in printed if s.n] + [
+            len(stretch.values) for stretch in view.stretches[index]
+        ]
         if counts and max(counts) < 10:
             small.append(index)
     for rows, base in ((alone, "one run"), (small, "fewer than 10 values")):
@@ -118,7 +150,10 @@ class _Pair(NamedTuple):
     def agrees(self, hz: float) -> bool:
         """Within one unit of the last place printed on either side, or half a percent."""
         expected = self.cycles / hz * NS_PER_S / _NS[self.unit]
-        last_places = 10.0 ** -decimals(self.printed) + 10.0 ** -decimals(self.cycles) / self.cycles * expected
+        last_places = (
+            10.0 ** -decimals(self.printed)
+            + 10.0 ** -decimals(self.cycles) / self.cycles * expected
+        )
         return abs(expected - self.printed) <= max(last_places, 0.005 * expected)
 
 
@@ -137,12 +172,17 @@ def _rates(rule: Rule, view: View) -> Iterator[Finding]:
         if not stated and len(pairs) < 3:
             continue
         hz = stated.pop() if len(stated) == 1 else median(pair.hz for pair in pairs)
-        source = "stated" if stated or view.rows[pairs[0].row].clock.hz else f"implied by {len(pairs)} pairs"
+        source = (
+            "stated"
+            if stated or view.rows[pairs[0].row].clock.hz
+            else f"implied by {len(pairs)} pairs"
+        )
         for pair in pairs:
             if not pair.agrees(hz):
                 right = pair.cycles / hz * NS_PER_S / _NS[pair.unit]
                 what = (
-                    f"{view.name(pair.row)}: {pair.cycles:.10g} {view.rows[pair.row].clock.unit} are {right:.4g} "
+                    f"{view.name(pair.row)}: {pair.cycles:.10g} {view.rows[pair.row].clock.unit} "
+                    f"are {right:.4g} "
                     f"{pair.unit} at {hz / 1e6:.6g} MHz ({source}, {name}), not {pair.printed:g}"
                 )
                 yield rule.found(what, [pair.row])
@@ -152,7 +192,10 @@ def _directions(rule: Rule, view: View) -> Iterator[Finding]:
     higher = [i for i, row in enumerate(view.rows) if row.better == "higher"]
     for index, row in enumerate(view.rows):
         if (row.better == "higher") == view.is_time(index) and row.clock.unit != "events":
-            what = f"{view.name(index)}: a figure in {row.clock.unit} cannot be better when {row.better}"
+            what = (
+                f"{view.name(index)}: a figure in {row.clock.unit} cannot be better when "
+                f"{row.better}"
+            )
             yield rule.found(what, [index])
     if higher and len(higher) < len(view.rows):
         names = listed([view.name(i) for i in higher], 3)
@@ -165,7 +208,8 @@ RULES = (
         "change-base",
         "error",
         "a percent change against the wrong base",
-        "A change is a share of what was there before. Divided by the value after, improvements look larger and "
+        "A change is a share of what was there before. Divided by the value after, improvements "
+        "look larger and "
         "regressions smaller than they are.",
         "Divide by the value before.",
         _wrong_base,
@@ -174,7 +218,8 @@ RULES = (
         "change-noise",
         "warning",
         "changes within the spread",
-        "A printed change that is smaller than what the same build shows from sample to sample says nothing.",
+        "A printed change that is smaller than what the same build shows from sample to sample "
+        "says nothing.",
         "Print n, repeat runs, and give the change an interval.",
         _noise_claims,
     ),
@@ -182,7 +227,8 @@ RULES = (
         "few",
         "note",
         "too little for a claim",
-        "Within one run the spread says nothing about the next boot, and a handful of values says little about a tail.",
+        "Within one run the spread says nothing about the next boot, and a handful of values says "
+        "little about a tail.",
         "Measure three runs at least; `cyclometer run` plans how many a wanted precision needs.",
         _few,
     ),
@@ -190,7 +236,8 @@ RULES = (
         "clock-rate",
         "error",
         "cycles and time that do not belong together",
-        "The same latency is printed in cycles and in time, and the two need different clock rates.",
+        "The same latency is printed in cycles and in time, and the two need different clock "
+        "rates.",
         "Keep the cycles; state the rate of the clock and convert once.",
         _rates,
     ),
@@ -198,7 +245,8 @@ RULES = (
         "direction",
         "error",
         "which way is better",
-        "A rate is better when higher, a latency when lower; a table with both is misread, and a gate fires wrongly.",
+        "A rate is better when higher, a latency when lower; a table with both is misread, and a "
+        "gate fires wrongly.",
         "Mark every row; keep rates and latencies apart.",
         _directions,
     ),

@@ -14,7 +14,9 @@ Gathered = dict[str, list[tuple[str, list[int]]]]  # key -> (sentence, rows) of 
 
 
 def _signature(view: View, index: int) -> Signature:
-    """All printed statistics of a row by run and visit; empty where its spread is zero or unknown."""
+    """All printed statistics of a row by run and visit; empty where its spread is zero or
+    unknown.
+    """
     printed = view.summaries[index]
     if not any(s.sd for s in printed):
         return ()
@@ -41,7 +43,9 @@ def _identical(rule: Rule, view: View) -> Iterator[Finding]:
         runs = sum(len(view.summaries[index]) for index in group) // len(names)
         mean = next((s.mean for s in view.summaries[group[0]] if s.mean is not None), None)
         instance = "" if mean is None else f", for instance mean {mean:g}"
-        yield rule.found(f"{listed(names)} have the same statistics in {runs} run(s){instance}", group)
+        yield rule.found(
+            f"{listed(names)} have the same statistics in {runs} run(s){instance}", group
+        )
 
 
 def _two_configurations(rule: Rule, view: View) -> Iterator[Finding]:
@@ -55,12 +59,19 @@ def _two_configurations(rule: Rule, view: View) -> Iterator[Finding]:
         with_spread = all(len(prints[one][key]) > 1 for key in common)
         if len(common) >= (3 if with_spread else 8) and len(equal) >= 0.8 * len(common):
             first, second = (by_key[one][equal[0]], by_key[other][equal[0]])
-            what = f"{len(equal)} of {len(common)} rows are equal to the digit: {view.name(first)}, {view.name(second)}"
-            yield rule.found(what, [rows[key] for key in equal for rows in (by_key[one], by_key[other])])
+            what = (
+                f"{len(equal)} of {len(common)} rows are equal to the digit: "
+                f"{view.name(first)}, {view.name(second)}"
+            )
+            yield rule.found(
+                what, [rows[key] for key in equal for rows in (by_key[one], by_key[other])]
+            )
 
 
 def _figures(view: View, index: int) -> tuple[float, ...]:
-    """Mean and, where printed, sd of a row's first run; empty for a row without spread in a column of spreads."""
+    """Mean and, where printed, sd of a row's first run; empty for a row without spread in a column
+    of spreads.
+    """
     printed = [s for s in view.summaries[index] if s.mean is not None]
     if not printed or printed[0].mean is None or printed[0].sd == 0:
         return ()
@@ -68,7 +79,9 @@ def _figures(view: View, index: int) -> tuple[float, ...]:
 
 
 def _early_and_late(view: View) -> Iterator[tuple[int, int, list[int]]]:
-    """(early row, late row, rows of their configuration): one circle by two methods of the same tool."""
+    """(early row, late row, rows of their configuration): one circle by two methods of the same
+    tool.
+    """
     for rows in view.configurations.values():
         by_key = {view.key(index): index for index in rows}
         for key, index in by_key.items():
@@ -84,9 +97,14 @@ def _plus_overhead(rule: Rule, view: View) -> Iterator[Finding]:
         if difference is None or spread is None or spread[0] > 0.5:
             continue
         for index in rows:
-            overhead = view.means[index] if is_overhead_of(view.key(index), view.key(late)) else None
+            overhead = (
+                view.means[index] if is_overhead_of(view.key(index), view.key(late)) else None
+            )
             if overhead is not None and overhead >= 1 and abs(difference - overhead) <= 0.5:
-                what = f"{view.name(early)} is {view.key(late)} plus the {overhead:g} of {view.key(index)}"
+                what = (
+                    f"{view.name(early)} is {view.key(late)} plus the {overhead:g} of "
+                    f"{view.key(index)}"
+                )
                 found[view.key(early)].append((what, [early, late, index]))
     yield from _once(rule, found)
 
@@ -148,7 +166,9 @@ _CONDITIONS = ("immediate", "blocking", "wake+ctx")
 
 
 def _corrections(rule: Rule, view: View) -> Iterator[Finding]:
-    """Operations on one object under one condition that are not corrected alike, gathered over threads and builds."""
+    """Operations on one object under one condition that are not corrected alike, gathered over
+    threads and builds.
+    """
     siblings: dict[tuple[object, ...], dict[str, int]] = defaultdict(dict)
     for index, row in enumerate(view.rows):
         parts = row.contract.key.split(".")
@@ -159,22 +179,32 @@ def _corrections(rule: Rule, view: View) -> Iterator[Finding]:
     found: dict[tuple[str, str, str, str], list[tuple[int, int]]] = defaultdict(list)
     for (where, condition, *_), operations in siblings.items():
         for (one, a), (other, b) in combinations(sorted(operations.items()), 2):
-            if _alike(one, other) and view.rows[a].contract.correction != view.rows[b].contract.correction:
+            if (
+                _alike(one, other)
+                and view.rows[a].contract.correction != view.rows[b].contract.correction
+            ):
                 found[str(where), str(condition), one, other].append((a, b))
     for (where, condition, one, other), pairs in found.items():
         a, b = pairs[0]
         how = {one: view.rows[a].contract.correction, other: view.rows[b].contract.correction}
         figures = f"{_mean(view, a)} against {_mean(view, b)}"
         what = (
-            f"{where}: {one} ({how[one]}) and {other} ({how[other]}) are not corrected alike in {len(pairs)} "
+            f"{where}: {one} ({how[one]}) and {other} ({how[other]}) are not corrected alike in "
+            f"{len(pairs)} "
             f"{condition} pair(s), for instance {view.name(a)}, {figures}"
         )
         yield rule.found(what, [index for pair in pairs for index in pair])
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether people hold the two operations against each other: `set` and `post`, `get` and `get.free`."""
-    return one.count(".") == other.count(".") or other.startswith(f"{one}.") or one.startswith(f"{other}.")
+    """Whether people hold the two operations against each other: `set` and `post`, `get` and
+    `get.free`.
+    """
+    return (
+        one.count(".") == other.count(".")
+        or other.startswith(f"{one}.")
+        or one.startswith(f"{other}.")
+    )
 
 
 def _mean(view: View, index: int) -> str:
@@ -187,7 +217,8 @@ RULES = (
         "identical",
         "error",
         "one result under two names",
-        "Two circles never have the same mean, spread and count in every run: one name carries the other's data.",
+        "Two circles never have the same mean, spread and count in every run: one name carries the "
+        "other's data.",
         "Find which circle was really measured, and drop the other row until the tool is repaired.",
         _identical,
     ),
@@ -196,14 +227,16 @@ RULES = (
         "error",
         "one result under two configurations",
         "Two builds with the same figures to the digit were one image measured twice.",
-        "Record what booted (kernel version, build options) in the result itself, and measure again.",
+        "Record what booted (kernel version, build options) in the result itself, and measure "
+        "again.",
         _two_configurations,
     ),
     Rule(
         "plus-overhead",
         "error",
         "a row equal to another plus the overhead",
-        "The overhead is subtracted from one of two rows of the same circle and not from the other.",
+        "The overhead is subtracted from one of two rows of the same circle and not from the "
+        "other.",
         "Subtract it from both or from none.",
         _plus_overhead,
     ),
@@ -211,7 +244,8 @@ RULES = (
         "early-late",
         "warning",
         "two methods disagree about one circle",
-        "Values kept one by one and sums kept in registers time the same circle and differ by more than noise, so the "
+        "Values kept one by one and sums kept in registers time the same circle and differ by more "
+        "than noise, so the "
         "rig of one of them is inside the interval.",
         "Find what differs between the two loops before using either.",
         _methods,
@@ -228,7 +262,8 @@ RULES = (
         "correction",
         "warning",
         "rows that are not corrected alike",
-        "One row had the cost of reading the clock taken off and its sibling had not, so a difference between them is "
+        "One row had the cost of reading the clock taken off and its sibling had not, so a "
+        "difference between them is "
         "in part a difference of the rig.",
         "Compare each row with itself only, or add the cost of two readings to the corrected one.",
         _corrections,

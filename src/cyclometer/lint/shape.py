@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules about raw values against the mean that stands for them: cold passes, modes, periods, wrong sums."""
+"""Rules about raw values against the mean that stands for them: cold passes, modes, periods, wrong
+sums.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from numpy.typing import NDArray
 from cyclometer.bundle.model import Summary
 from cyclometer.lint.view import Finding, Rule, Stretch, View, decimals, listed
 
-_LOOKED_AT = 8  # runs whose shape is examined; the cost of a rule must not grow with the number of runs
+_LOOKED_AT = (
+    8  # runs whose shape is examined; the cost of a rule must not grow with the number of runs
+)
 _COLD_RATIO = 1.1
 
 
@@ -24,11 +28,18 @@ def _printed_means(rule: Rule, view: View) -> Iterator[Finding]:
             stretch = stretches.get((summary.run, summary.visit))
             if summary.mean is None or stretch is None or summary.run < 0:
                 continue
-            values = stretch.values if summary.group < 0 else stretch.values[stretch.groups == summary.group]
+            values = (
+                stretch.values
+                if summary.group < 0
+                else stretch.values[stretch.groups == summary.group]
+            )
             # Cut or rounded in the last printed place, and computed from integers in between.
             tolerance = 1.01 * 10.0 ** -decimals(summary.mean) + 1e-9 * abs(summary.mean)
             if len(values) and abs(values.mean() - summary.mean) > tolerance:
-                wrong.append(f"run {summary.run} prints {summary.mean:g}, its values give {values.mean():.6g}")
+                wrong.append(
+                    f"run {summary.run} prints {summary.mean:g}, its values give "
+                    f"{values.mean():.6g}"
+                )
         if wrong:
             yield rule.found(f"{view.name(index)}: {listed(wrong, 2)}", [index])
 
@@ -41,14 +52,17 @@ def _cold(rule: Rule, view: View) -> Iterator[Finding]:
         inside = [
             (summary, stretch)
             for summary in view.summaries[index]
-            if (stretch := stretches.get((summary.run, summary.visit))) and _has_cold(summary, stretch)
+            if (stretch := stretches.get((summary.run, summary.visit)))
+            and _has_cold(summary, stretch)
         ]
         if inside:
             summary, stretch = inside[0]
             warm = float(stretch.values[1:].mean())
             what = (
-                f"{view.name(index)}: the first pass is inside the mean of {len(inside)} of {len(stretches)} runs; "
-                f"in run {summary.run} it took {stretch.values[0]:g}, the mean is {summary.mean:g} with it and "
+                f"{view.name(index)}: the first pass is inside the mean of {len(inside)} of "
+                f"{len(stretches)} runs; "
+                f"in run {summary.run} it took {stretch.values[0]:g}, the mean is {summary.mean:g} "
+                "with it and "
                 f"{warm:.4g} without"
             )
             yield rule.found(what, [index])
@@ -71,18 +85,22 @@ def _modes(rule: Rule, view: View) -> Iterator[Finding]:
         if found and 2 * len(found) > len(looked_at):
             low, high, share = found[0]
             what = (
-                f"{view.name(index)}: two modes, at {low:.4g} and {high:.4g} ({share:.0%} of the values), in "
-                f"{len(found)} of {len(looked_at)} runs examined; the mean {view.means[index]:.4g} is neither"
+                f"{view.name(index)}: two modes, at {low:.4g} and {high:.4g} ({share:.0%} of the "
+                "values), in "
+                f"{len(found)} of {len(looked_at)} runs examined; the mean {view.means[index]:.4g} "
+                "is neither"
             )
             yield rule.found(what, [index])
 
 
 def two_modes(values: NDArray[np.float64]) -> tuple[float, float, float] | None:
-    """(lower mode, upper mode, share of the values in the upper one) where a sample has two clear modes, else None.
+    """(lower mode, upper mode, share of the values in the upper one) where a sample has two clear
+    modes, else None.
 
-    Two modes are peaks of a Gaussian kernel density of the logarithms (Silverman's bandwidth, of the middle half so
-    that tails do not widen it), with a valley below half of the lower peak between them, each with a tenth of the
-    values at least, more than 1 % and three steps of the clock apart.
+    Two modes are peaks of a Gaussian kernel density of the logarithms (Silverman's bandwidth, of
+    the middle half so that tails do not widen it), with a valley below half of the lower peak
+    between them, each with a tenth of the values at least, more than 1 % and three steps of the
+    clock apart.
     """
     if len(values) < 30 or values.min() <= 0 or len(np.unique(values)) < 4:
         return None
@@ -94,7 +112,10 @@ def two_modes(values: NDArray[np.float64]) -> tuple[float, float, float] | None:
     grid = np.linspace(core.min() - 3 * width, core.max() + 3 * width, 256)
     counts, edges = np.histogram(core, bins=2048)
     centres = (edges[:-1] + edges[1:]) / 2
-    density = np.exp(-0.5 * ((grid[:, None] - centres[None, counts > 0]) / width) ** 2) @ counts[counts > 0]
+    density = (
+        np.exp(-0.5 * ((grid[:, None] - centres[None, counts > 0]) / width) ** 2)
+        @ counts[counts > 0]
+    )
     peaks = np.flatnonzero((density[1:-1] > density[:-2]) & (density[1:-1] >= density[2:])) + 1
     if len(peaks) < 2:
         return None
@@ -117,7 +138,8 @@ def _periods(rule: Rule, view: View) -> Iterator[Finding]:
         if found and 2 * len(found) > len(looked_at):
             usual = max(set(found), key=found.count)
             what = (
-                f"{view.name(index)}: one value in {usual} differs, in {len(found)} of {len(looked_at)} runs examined"
+                f"{view.name(index)}: one value in {usual} differs, in {len(found)} of "
+                f"{len(looked_at)} runs examined"
             )
             yield rule.found(what, [index])
 
@@ -125,9 +147,9 @@ def _periods(rule: Rule, view: View) -> Iterator[Finding]:
 def period_of(values: NDArray[np.float64], longest: int = 16) -> int | None:
     """The k for which every k-th value differs from the others, None where there is none.
 
-    For each k the ranks of the values are grouped by position modulo k and compared with Kruskal and Wallis' H (1952);
-    the least k counts whose share of explained variance is near the best and whose probability, times the number of k
-    tried, is below 1e-4.
+    For each k the ranks of the values are grouped by position modulo k and compared with Kruskal
+    and Wallis' H (1952); the least k counts whose share of explained variance is near the best and
+    whose probability, times the number of k tried, is below 1e-4.
     """
     from scipy.special import gammaincc
 
@@ -141,7 +163,8 @@ def period_of(values: NDArray[np.float64], longest: int = 16) -> int | None:
     for k in range(2, min(longest, n // 5) + 1):
         groups = [ranks[i::k] for i in range(k)]
         between = sum(len(g) * (g.mean() - ranks.mean()) ** 2 for g in groups)
-        p = float(gammaincc((k - 1) / 2, (n - 1) * between / total / 2))  # of H, chi-square with k - 1 degrees
+        # of H, chi-square with k - 1 degrees
+        p = float(gammaincc((k - 1) / 2, (n - 1) * between / total / 2))
         if p * longest < 1e-4:
             explained[k] = float(between / total)
     if not explained:
@@ -163,8 +186,10 @@ RULES = (
         "cold-in-mean",
         "warning",
         "cold first passes inside a mean",
-        "The first pass meets cold caches and translation buffers and is another quantity than those that follow; "
-        "inside the mean it makes a warm figure too large by an amount that depends on the number of passes.",
+        "The first pass meets cold caches and translation buffers and is another quantity than "
+        "those that follow; "
+        "inside the mean it makes a warm figure too large by an amount that depends on the number "
+        "of passes.",
         "Report the first pass on its own and the others without it.",
         _cold,
     ),
@@ -172,7 +197,8 @@ RULES = (
         "two-modes",
         "warning",
         "two modes hidden by a mean",
-        "The values fall into two groups, so the mean is a latency that hardly ever happens, and a change of the "
+        "The values fall into two groups, so the mean is a latency that hardly ever happens, and a "
+        "change of the "
         "mixture looks like a change of the kernel.",
         "Report both modes with their shares, and find what decides between them.",
         _modes,
@@ -181,8 +207,10 @@ RULES = (
         "period",
         "warning",
         "one value in k is different",
-        "A pattern that repeats with the loop comes from the rig (stores to memory, alignment, counters), not from "
-        "what is measured; it also makes the values dependent, so that the standard error is wrong.",
+        "A pattern that repeats with the loop comes from the rig (stores to memory, alignment, "
+        "counters), not from "
+        "what is measured; it also makes the values dependent, so that the standard error is "
+        "wrong.",
         "Store results outside the timed loop, or unroll it; test the values for independence.",
         _periods,
     ),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A bundle as rules look at it: printed statistics and raw values by row and run, rows by configuration."""
+"""A bundle as rules look at it: printed statistics and raw values by row and run, rows by
+configuration.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class Rule:
 
 
 class Stretch(NamedTuple):
-    """The raw values of one visit of one row in one run, in arrival order; `values` are whole tests."""
+    """The raw values of one visit of one row in one run, in arrival order; `values` are whole
+    tests.
+    """
 
     run: int
     visit: int
@@ -77,17 +81,17 @@ class View:
     def stretches(self) -> list[list[Stretch]]:
         """Raw measurements of each row, a stretch per run and visit.
 
-        Left out are readings of the overhead, and proofs: counting changes what they time, and nobody claims it.
+        Left out are readings of the overhead, and proofs: counting changes what they time, and
+        nobody claims it.
         """
         s = self.bundle.samples
         by_row: list[list[Stretch]] = [[] for _ in self.rows]
-        runs, visits = (int(column.max(initial=0)) + 2 for column in (s.run, s.visit))  # both begin at -1
-        keys = ((s.row.astype(np.int64) * runs) + s.run + 1) * visits + s.visit + 1
-        order = np.argsort(keys, kind="stable")
+        order = np.lexsort((s.visit, s.run, s.row))
         order = order[s.kind[order] == 0]
         if not len(order):
             return by_row
-        starts = np.flatnonzero(np.r_[True, np.diff(keys[order]) != 0])
+        keys = np.stack([column[order] for column in (s.row, s.run, s.visit)])
+        starts = np.flatnonzero(np.r_[True, (np.diff(keys) != 0).any(axis=0)])
         for part in np.split(order, starts[1:]):
             row, run, visit = (int(column[part[0]]) for column in (s.row, s.run, s.visit))
             if self.rows[row].method == "proof":
@@ -105,7 +109,9 @@ class View:
 
     @cached_property
     def means(self) -> list[float | None]:
-        """A row's latency per turn: the mean of its raw values, else of its printed means; None without either."""
+        """A row's latency per turn: the mean of its raw values, else of its printed means; None
+        without either.
+        """
         return [self._mean(index) for index in range(len(self.rows))]
 
     def _mean(self, index: int) -> float | None:
@@ -116,7 +122,9 @@ class View:
         return sum(printed) / len(printed) if printed else None
 
     def spread(self, index: int) -> tuple[float, int] | None:
-        """(sd, n) of a row over all runs, as printed or of the raw values; None where neither is known."""
+        """(sd, n) of a row over all runs, as printed or of the raw values; None where neither is
+        known.
+        """
         if self.stretches[index]:
             values = np.concatenate([stretch.per_turn for stretch in self.stretches[index]])
             return (float(values.std(ddof=1)), len(values)) if len(values) > 1 else None
@@ -133,9 +141,15 @@ class View:
         return self.rows[index].contract.key
 
     def name(self, index: int) -> str:
-        """Key, configuration and method, for people; options and a method that all rows share are left out."""
+        """Key, configuration and method, for people; options and a method that all rows share are
+        left out.
+        """
         row = self.rows[index]
-        shown = [f"{option} {value}" for option, value in row.configuration.items() if option in self._varying]
+        shown = [
+            f"{option} {value}"
+            for option, value in row.configuration.items()
+            if option in self._varying
+        ]
         if len(self._methods) > 1:
             shown.append(row.method)
         return f"{self.key(index)} ({', '.join(shown)})" if shown else self.key(index)
@@ -162,7 +176,9 @@ def listed(items: Sequence[str], most: int = 4) -> str:
 
 
 def decimals(value: float) -> int:
-    """How many decimals a figure was printed with, as far as its shortest text tells (trailing zeros are lost)."""
+    """How many decimals a figure was printed with, as far as its shortest text tells (trailing
+    zeros are lost).
+    """
     text = repr(value)
     return 0 if "e" in text or text.endswith(".0") else len(text.partition(".")[2])
 

@@ -29,7 +29,8 @@ class Damage:
 class Decoder:
     """Feed it bytes as they come, in pieces of any size; `finish()` once at the end.
 
-    `damage` grows along the way. Records come out in order, each sequence number once per start of the target.
+    `damage` grows along the way. Records come out in order, each sequence number once per start of
+    the target.
     """
 
     damage: list[Damage] = field(default_factory=list)
@@ -54,11 +55,15 @@ class Decoder:
         return records
 
     def finish(self) -> list[Record]:
-        """The record of an unfinished last line, if it is whole, and the verdict on the stream's end."""
+        """The record of an unfinished last line, if it is whole, and the verdict on the stream's
+        end.
+        """
         rest, self._pending = bytes(self._pending), bytearray()
         record = self._line(rest) if rest else None
         if self.records and not self.ended:
-            self._damaged("the stream stops without its `end` record; what arrived before is kept", line=0)
+            self._damaged(
+                "the stream stops without its `end` record; what arrived before is kept", line=0
+            )
         return [record] if record is not None else []
 
     def _too_long(self) -> None:

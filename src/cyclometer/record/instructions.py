@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a trace's instructions mean, so far as turns and call stacks need it: one table an instruction set."""
+"""What a trace's instructions mean, so far as turns and call stacks need it: one table an
+instruction set.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,16 @@ Pattern = tuple[int, int]  # mask and what the masked encoding equals
 
 @dataclass(frozen=True)
 class InstructionSet:
-    """Encodings as a trace holds them: the first four bytes, little-endian; the low half of a compressed one."""
+    """Encodings as a trace holds them: the first four bytes, little-endian; the low half of a
+    compressed one.
+    """
 
     name: str
     objdump: tuple[str, ...]  # disassemblers that know it, the best first
     opens: int  # the hints of core/clock.h
     closes: int
-    clock_reads: Mapping[str, tuple[Pattern, ...]]  # clock's name in the records -> instructions that read it
+    # clock's name in the records -> instructions that read it
+    clock_reads: Mapping[str, tuple[Pattern, ...]]
     calls: tuple[Pattern, ...]
     returns: tuple[Pattern, ...]  # from functions and from traps
 
@@ -32,7 +37,8 @@ def _csrr(csr: int) -> tuple[Pattern, ...]:
     return ((_CSRR, csr << 20 | 2 << 12 | 0x73),)
 
 
-# RISC-V Unprivileged ISA: a call links to ra or t0; a return jumps there without linking (section 2.5.1).
+# RISC-V Unprivileged ISA: a call links to ra or t0; a return jumps there without linking (section
+# 2.5.1).
 RISCV64 = InstructionSet(
     name="riscv64",
     objdump=("riscv64-unknown-elf-objdump", "riscv64-linux-gnu-objdump"),
@@ -41,10 +47,15 @@ RISCV64 = InstructionSet(
     clock_reads={"cycle": _csrr(0xC00), "mcycle": _csrr(0xC00), "time": _csrr(0xC01)}
     | dict.fromkeys(("instret", "icount"), _csrr(0xC02)),
     calls=((0xFFF, 0x0EF), (0xFFF, 0x2EF), (0x7FFF, 0x0E7), (0x7FFF, 0x2E7), (0xFFFFF07F, 0x9002)),
-    returns=((0xFFFFFFFF, 0x8067), (0xFFFFFFFF, 0x8082), (0xFFFFFFFF, 0x10200073), (0xFFFFFFFF, 0x30200073)),
+    returns=(
+        (0xFFFFFFFF, 0x8067),
+        (0xFFFFFFFF, 0x8082),
+        (0xFFFFFFFF, 0x10200073),
+        (0xFFFFFFFF, 0x30200073),
+    ),
 )
-# Intel SDM vol. 2: call rel32, call near indirect (FF /2, memory or register, with REX.B), syscall is a trap;
-# ret, ret imm16, iretq, sysretq.
+# Intel SDM vol. 2: call rel32, call near indirect (FF /2, memory or register, with REX.B), syscall
+# is a trap; ret, ret imm16, iretq, sysretq.
 X86_64 = InstructionSet(
     name="x86_64",
     objdump=("objdump", "x86_64-linux-gnu-objdump"),
@@ -54,7 +65,8 @@ X86_64 = InstructionSet(
     calls=((0xFF, 0xE8), (0x38FF, 0x10FF), (0x38FFFF, 0x10FF41)),
     returns=((0xFF, 0xC3), (0xFF, 0xC2), (0xFFFF, 0xCF48), (0xFFFFFF, 0x070F48)),
 )
-# Arm ARM C6.2: bl, blr and its forms with a checked pointer; ret with any register and its such forms, eret likewise.
+# Arm ARM C6.2: bl, blr and its forms with a checked pointer; ret with any register and its such
+# forms, eret likewise.
 AARCH64 = InstructionSet(
     name="aarch64",
     objdump=("aarch64-linux-gnu-objdump", "objdump"),

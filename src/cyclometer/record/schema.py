@@ -1,22 +1,42 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The records of FORMAT.md as types, schema 1, and the words that bundles share with them."""
 
+from typing import Annotated
+
 import msgspec
 
 SCHEMA = 1
 
+MAX_TURNS = 1 << 40
+MIN_NUMBER, MAX_NUMBER = 1e-15, 1e30
+"""Every figure of a bundle is 0 or between these in size, so that squares and ratios are finite."""
+# Bounds that hold for whatever is decoded; beyond them a record is damaged and a bundle refused.
+Turns = Annotated[int, msgspec.Meta(ge=0, le=MAX_TURNS)]
+Index = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 31) - 1)]
+"""Number of a visit or group, -1 for none; the type of the columns."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
+Hertz = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
+
 
 class Clock(msgspec.Struct, frozen=True):
-    """A clock: its unit is one of `units.UNITS`; `hz` is 0 where unknown; `exact` ones repeat to the digit."""
+    """A clock: its unit is one of `units.UNITS`; `hz` is 0 where unknown; `exact` ones repeat to
+    the digit.
+    """
 
     name: str
     unit: str
-    hz: float = 0.0
+    hz: Hertz = 0.0
     exact: bool = False
+
+    def __post_init__(self) -> None:
+        if 0 < self.hz < 1:
+            raise ValueError(f"a clock of {self.hz:g} Hz, less than one tick a second")
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """Which part of a turn is timed (`round_trip`, `one_way`, `half`, or `unknown`) and the event at each end."""
+    """Which part of a turn is timed (`round_trip`, `one_way`, `half`, or `unknown`) and the event
+    at each end.
+    """
 
     kind: str = "unknown"
     start: str = msgspec.field(name="from", default="")
@@ -24,24 +44,29 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class Contract(msgspec.Struct, frozen=True):
-    """What a circle times. `expect`: counter name -> exact count per turn."""
+    """What a circle times. `expect`: counter name -> exact count per turn.
+
+    `source` is the file and line of its definition, "" if the target does not report one. It is for
+    the reader only: two circles that differ in nothing else are alike.
+    """
 
     key: str
     title: str = ""
     sequence: tuple[str, ...] = ()
     interval: Interval = Interval()
-    expect: dict[str, int] = {}
+    expect: dict[str, Count] = {}
     params: dict[str, str] = {}
     correction: str = "none"
+    source: str = ""
 
 
 class Flow(msgspec.Struct, frozen=True):
     """KBench's flow: group g of `groups` has `tests` tests of `initial + g * delta` turns."""
 
-    initial: int
-    delta: int
-    groups: int
-    tests: int
+    initial: Turns
+    delta: Annotated[int, msgspec.Meta(ge=-MAX_TURNS, le=MAX_TURNS)]
+    groups: Index
+    tests: Index
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="kind"):
@@ -68,9 +93,9 @@ class Values(msgspec.Struct, frozen=True):
     seq: int
     circle: str
     method: str
-    visit: int
-    group: int
-    turns: int
+    visit: Index
+    group: Index
+    turns: Turns
     values: list[int]
     at: list[int]
     counters: dict[str, list[int]] = {}

@@ -1,34 +1,57 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a machine executed, instruction by instruction: the file of windows that a target writes (FORMAT.md).
+"""What a machine executed, instruction by instruction: the file of windows that a target writes
+(FORMAT.md).
 
-A window is what ran between the two hints around a test's interval. The n-th window of a boot belongs to the n-th
-value of its record stream.
+A window is what ran between the two hints around a test's interval. The n-th window of a boot
+belongs to the n-th value of its record stream.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.errors import BadFile
+from cyclometer.record.address_map import AddressMap
 from cyclometer.record.instructions import SETS, InstructionSet
 from cyclometer.record.schema import Circle, Group, Overhead, Pass, Record
 
 CAUSES = (
-    "issue", "icache", "dcache", "tlb", "branch", "trap", "csr", "muldiv", "mmio", "store", "interlock", "unattributed",
-)  # fmt: skip
+    "issue",
+    "icache",
+    "dcache",
+    "tlb",
+    "branch",
+    "trap",
+    "csr",
+    "muldiv",
+    "mmio",
+    "store",
+    "interlock",
+    "unattributed",
+)
 ISSUE = CAUSES.index("issue")
 TRAP = CAUSES.index("trap")
-STEP = np.dtype([
-    ("clock", "<u8"), ("pc", "<u8"), ("insn", "<u4"), ("privilege", "u1"), ("flags", "u1"), ("space", "<u2"),
-    ("causes", "<u4", (len(CAUSES),)),
-])  # fmt: skip
-"""One retired or trapped instruction. `causes` say where the clock's steps since the instruction before went."""
-TRAPPED, INTERRUPTED = 1, 2  # bits of `flags`: trapped instead of retiring; an interrupt was taken here
+STEP = np.dtype(
+    [
+        ("clock", "<u8"),
+        ("pc", "<u8"),
+        ("insn", "<u4"),
+        ("privilege", "u1"),
+        ("flags", "u1"),
+        ("space", "<u2"),
+        ("causes", "<u4", (len(CAUSES),)),
+    ]
+)
+"""One retired or trapped instruction. `causes` say where the clock's steps since the instruction
+before went.
+"""
+# bits of `flags`: trapped instead of retiring; an interrupt was taken here
+TRAPPED, INTERRUPTED = (1, 2)
 USER, SUPERVISOR, MACHINE = 0, 1, 3
 FILE_MAX_BYTES = 512 << 20
 _HEADER = b"CYCTRACE" + (1).to_bytes(4, "little") + STEP.itemsize.to_bytes(4, "little")
@@ -43,27 +66,45 @@ def encode(steps: Steps) -> bytes:
 
 
 def load(path: Path) -> Steps:
-    """The steps of a trace file. Raises BadFile where it cannot be read, is too long, or breaks the format."""
+    """The steps of a trace file. Raises BadFile where it cannot be read, is too long, or breaks the
+    format.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(FILE_MAX_BYTES + 1)
     except OSError as error:
-        raise BadFile(f"{path} cannot be read ({error.strerror}); trace the circle again") from error
+        raise BadFile(
+            f"{path} cannot be read ({error.strerror}); trace the circle again"
+        ) from error
     return decode(data, str(path))
 
 
 def decode(data: bytes, where: str) -> Steps:
-    """The steps of a trace file's bytes, without a copy. Raises BadFile where they break the format."""
+    """The steps of a trace file's bytes, without a copy. Raises BadFile where they break the
+    format.
+    """
     if len(data) > FILE_MAX_BYTES:
-        raise BadFile(f"{where} is longer than {FILE_MAX_BYTES >> 20} MiB; trace fewer circles or turns at a time")
+        raise BadFile(
+            f"{where} is longer than {FILE_MAX_BYTES >> 20} MiB; trace fewer circles or turns at a "
+            "time"
+        )
     if data[: len(_HEADER)] != _HEADER:
-        raise BadFile(f"{where} is no trace of version 1 with steps of {STEP.itemsize} bytes; trace the circle again")
+        raise BadFile(
+            f"{where} is no trace of version 1 with steps of {STEP.itemsize} bytes; trace the "
+            "circle again"
+        )
     if (len(data) - len(_HEADER)) % STEP.itemsize:
-        raise BadFile(f"{where} ends inside a step; its machine was stopped too early, trace the circle again")
+        raise BadFile(
+            f"{where} ends inside a step; its machine was stopped too early, trace the circle again"
+        )
     steps = np.frombuffer(data, STEP, offset=len(_HEADER))
-    wrong = np.flatnonzero(~np.isin(steps["privilege"], _MODES) | (steps["flags"] > TRAPPED | INTERRUPTED))
+    wrong = np.flatnonzero(
+        ~np.isin(steps["privilege"], _MODES) | (steps["flags"] > TRAPPED | INTERRUPTED)
+    )
     if len(wrong):
-        raise BadFile(f"{where} has a privilege or flags that the format does not know in step {wrong[0]}")
+        raise BadFile(
+            f"{where} has a privilege or flags that the format does not know in step {wrong[0]}"
+        )
     return steps
 
 
@@ -73,21 +114,32 @@ def instruction_set(steps: Steps) -> InstructionSet:
     for known in SETS:
         if first == known.opens:
             return known
-    raise BadFile("a trace does not begin with the hint that opens a window; its machine must write whole windows")
+    raise BadFile(
+        "a trace does not begin with the hint that opens a window; its machine must write whole "
+        "windows"
+    )
 
 
 def windows(steps: Steps, where: str) -> list[Steps]:
     """The windows in order, each from its opening to its closing hint.
 
-    Raises BadFile where hints do not alternate, or where the causes of a step are not its share of the clock.
+    Raises BadFile where hints do not alternate, or where the causes of a step are not its share of
+    the clock.
     """
     if not len(steps):
         return []
     known = instruction_set(steps)
     opens, closes = (np.flatnonzero(steps["insn"] == hint) for hint in (known.opens, known.closes))
-    whole = len(opens) == len(closes) and np.array_equal(opens[1:], closes[:-1] + 1) and closes[-1] == len(steps) - 1
+    whole = (
+        len(opens) == len(closes)
+        and np.array_equal(opens[1:], closes[:-1] + 1)
+        and closes[-1] == len(steps) - 1
+    )
     if not whole or np.any(closes < opens):
-        raise BadFile(f"{where} has {len(opens)} openings and {len(closes)} ends of windows that do not alternate")
+        raise BadFile(
+            f"{where} has {len(opens)} openings and {len(closes)} ends of windows that do not "
+            "alternate"
+        )
     found = [steps[a : b + 1] for a, b in zip(opens, closes, strict=True)]
     for number, window in enumerate(found):
         _check_sums(window, f"{where}, window {number}")
@@ -95,14 +147,17 @@ def windows(steps: Steps, where: str) -> list[Steps]:
 
 
 def _check_sums(window: Steps, where: str) -> None:
-    """The causes of each step but the first, whose predecessor was not written, against the clock."""
+    """The causes of each step but the first, whose predecessor was not written, against the
+    clock.
+    """
     clock = window["clock"].astype(np.int64)
     gone = window["causes"][1:].sum(axis=1, dtype=np.int64)
     wrong = np.flatnonzero(np.diff(clock) != gone)
     if len(wrong):
         at = int(wrong[0]) + 1
         raise BadFile(
-            f"{where}, step {at}: the causes sum to {gone[at - 1]}, the clock went on by {clock[at] - clock[at - 1]}"
+            f"{where}, step {at}: the causes sum to {gone[at - 1]}, the clock went on by "
+            f"{clock[at] - clock[at - 1]}"
         )
 
 
@@ -130,17 +185,37 @@ def tests(records: Iterable[Record]) -> Iterator[Test]:
 
 
 def telling(records: Iterable[Record], keys: Iterable[str]) -> dict[str, Test]:
-    """The test to explain of each circle: of an accumulated flow the last one, of `passes` the first.
+    """The test to explain of each circle: of an accumulated flow the last one, of `passes` the
+    first.
 
     Passes that are measured singly (`direct`) are steady at the end, too.
     """
     wanted, found = set(keys), {}
     for test in tests(records):
-        if test.key in wanted and test.kind != "overhead" and not (test.method == "passes" and test.key in found):
+        if (
+            test.key in wanted
+            and test.kind != "overhead"
+            and not (test.method == "passes" and test.key in found)
+        ):
             found[test.key] = test
     return found
 
 
 def listed(records: Iterable[Record]) -> list[str]:
     """The keys of all circles of a stream, in order, each once."""
-    return list(dict.fromkeys(record.contract.key for record in records if isinstance(record, Circle)))
+    return list(
+        dict.fromkeys(record.contract.key for record in records if isinstance(record, Circle))
+    )
+
+
+@dataclass(frozen=True)
+class TraceResult:
+    """Boots whose machine wrote down what it executed: their records, and the window of each
+    circle's telling test.
+    """
+
+    records: Sequence[Record]
+    windows: Mapping[str, Steps]  # by key; see telling()
+    places: AddressMap
+    # of the machine, beside the image's configuration
+    settings: Mapping[str, str] = field(default_factory=dict)

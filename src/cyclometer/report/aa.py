@@ -33,13 +33,16 @@ def sentence(record: Record) -> str:
     runs = _count(most, "run") if fewest == most else f"{fewest} to {most} runs"
     alone = f"; {record.alone} circles were run only once and are left out" if record.alone else ""
     return (
-        f"{record.circles} circles, compared with themselves in {_count(record.suites, 'suite')} of {runs} a side; "
+        f"{record.circles} circles, compared with themselves in {_count(record.suites, 'suite')} "
+        f"of {runs} a side; "
         f"intervals take comparisons for independent{alone}."
     )
 
 
 def as_json(record: Record) -> dict[str, Any]:
-    """{"methods": [{"method", "alarms", "comparisons", "rate", "interval", "nominal"}], "summary"}."""
+    """{"methods": [{"method", "alarms", "comparisons", "rate", "interval", "nominal"}],
+    "summary"}.
+    """
     return {
         "methods": [
             {

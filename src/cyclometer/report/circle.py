@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One estimate with its samples, and names that tell estimates apart: what printers, exporters and charts share."""
+"""One estimate with its samples, and names that tell estimates apart: what printers, exporters and
+charts share.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,16 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tests:
-    """Measured tests of one circle, in order of runs and then of arrival; all arrays of one length."""
+    """Measured tests of one circle, in order of runs and then of arrival; all arrays of one
+    length.
+    """
 
     run: NDArray[np.int32]
     test: NDArray[np.int32]
     turns: NDArray[np.int64]
     value: FloatArray  # A: of the whole test, as measured
-    latency: FloatArray  # of a turn, less the fixed cost or the overhead of the reading, as the estimate takes it
+    # of a turn, less the fixed cost or the overhead of the reading, as the estimate takes it
+    latency: FloatArray
     good: NDArray[np.bool_]  # not set aside
 
     def __len__(self) -> int:
@@ -39,13 +44,20 @@ class Tests:
     def of(self, mask: NDArray[np.bool_]) -> Tests:
         """The tests that `mask` picks."""
         return Tests(
-            self.run[mask], self.test[mask], self.turns[mask], self.value[mask], self.latency[mask], self.good[mask]
+            self.run[mask],
+            self.test[mask],
+            self.turns[mask],
+            self.value[mask],
+            self.latency[mask],
+            self.good[mask],
         )
 
 
 @dataclass(frozen=True)
 class Circle:
-    """An estimate, the tests it rests on, its passes from cold to hot, and the label of the side it stands for."""
+    """An estimate, the tests it rests on, its passes from cold to hot, and the label of the side it
+    stands for.
+    """
 
     estimate: Estimate
     tests: Tests
@@ -69,19 +81,27 @@ def circles(bundle: Bundle, found: Sequence[Estimate], label: str = "") -> list[
     for e in found:
         passes = _passes_row(bundle.identity.rows, e)
         tests = _tests(samples, rows[e.row], e)
-        result.append(Circle(e, tests, _tests(samples, none if passes is None else rows[passes], None), label))
+        result.append(
+            Circle(e, tests, _tests(samples, none if passes is None else rows[passes], None), label)
+        )
     return result
 
 
 def _passes_row(rows: Sequence[Row], e: Estimate) -> int | None:
-    """The row of passes that belongs to the estimate's own row: where a method has several rows, the one as far on."""
+    """The row of passes that belongs to the estimate's own row: where a method has several rows,
+    the one as far on.
+    """
     here = _like(rows, rows[e.row], e.method).index(e.row)
     return next(iter(_like(rows, rows[e.row], "passes")[here : here + 1]), None)
 
 
 def _like(rows: Sequence[Row], one: Row, method: str) -> list[int]:
     wanted = (one.contract.key, one.configuration, one.clock.name, method)
-    return [i for i, r in enumerate(rows) if (r.contract.key, r.configuration, r.clock.name, r.method) == wanted]
+    return [
+        i
+        for i, r in enumerate(rows)
+        if (r.contract.key, r.configuration, r.clock.name, r.method) == wanted
+    ]
 
 
 def _tests(samples: Samples, rows: NDArray[np.intp], e: Estimate | None) -> Tests:
@@ -92,17 +112,22 @@ def _tests(samples: Samples, rows: NDArray[np.intp], e: Estimate | None) -> Test
         subtracted = e.tails.overhead.value
     elif e is not None and e.fixed_cost is not None and np.all(e.fixed_cost.c < value[good]):
         subtracted = e.fixed_cost.c
-    return Tests(samples.run[rows], samples.test[rows], turns, value, (value - subtracted) / turns, good)
+    return Tests(
+        samples.run[rows], samples.test[rows], turns, value, (value - subtracted) / turns, good
+    )
 
 
 def names(found: Sequence[Estimate]) -> list[str]:
-    """One name an estimate, all different: the key, then in what configuration, clock or flow differ from namesakes'.
+    """One name an estimate, all different: the key, then in what configuration, clock or flow
+    differ from namesakes'.
 
-    `fifo.put` stays `fifo.put`; two configurations of it become `fifo.put/mcs=off` and `fifo.put/mcs=on`, two rows
-    that nothing tells apart `fifo.put/1` and `fifo.put/2`.
+    `fifo.put` stays `fifo.put`; two configurations of it become `fifo.put/mcs=off` and
+    `fifo.put/mcs=on`, two rows that nothing tells apart `fifo.put/1` and `fifo.put/2`.
     """
     keys = Counter(e.contract.key for e in found)
-    told = [e.contract.key + (_difference(e, found) if keys[e.contract.key] > 1 else "") for e in found]
+    told = [
+        e.contract.key + (_difference(e, found) if keys[e.contract.key] > 1 else "") for e in found
+    ]
     again, seen = Counter(told), Counter[str]()
     for place, name in enumerate(told):
         if again[name] > 1:
@@ -112,10 +137,16 @@ def names(found: Sequence[Estimate]) -> list[str]:
 
 
 def chosen(found: Sequence[Estimate], wanted: str) -> list[Estimate]:
-    """The estimates whose key or name in `names` is `wanted`. Raises UsageError where there is none."""
-    picked = [e for name, e in zip(names(found), found, strict=True) if wanted in (name, e.contract.key)]
+    """The estimates whose key or name in `names` is `wanted`. Raises UsageError where there is
+    none.
+    """
+    picked = [
+        e for name, e in zip(names(found), found, strict=True) if wanted in (name, e.contract.key)
+    ]
     if not picked:
-        raise UsageError(f"the bundle has no circle {wanted!r}; `cyclometer show` lists those it has")
+        raise UsageError(
+            f"the bundle has no circle {wanted!r}; `cyclometer show` lists those it has"
+        )
     return picked
 
 

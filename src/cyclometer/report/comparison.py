@@ -9,25 +9,33 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from cyclometer.compare.finding import VERDICTS, Finding
 from cyclometer.compare.pairing import Circle, circumstances_apart
-from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding, gate_code
+from cyclometer.compare.verdicts import Comparison, gate_code
 from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.summary import ASSUMPTION
 from cyclometer.report import identity
-from cyclometer.report.markdown import code, line, plain, words
+from cyclometer.report.markdown import code, line, words
 from cyclometer.report.table import finite, latency
+from cyclometer.report.terminal import Terminal
 
 _PAPER = 200  # columns where there is no terminal to ask
 _WIDE = 150  # columns from which latencies and reasons stand in the table
-_REFUSED = ("failed", "invalid", "not comparable")  # verdicts that mean nothing without their reason
+# verdicts that mean nothing without their reason
+_REFUSED = ("failed", "invalid", "not comparable")
 _MARKDOWN_ROWS = 25
-_TENTH, _FINEST = 0.0099, 0.0005  # half-widths that tell a change to a tenth and to a hundredth of a percent
-_STYLES = {"regressed": "bold red", "improved": "green", "failed": "red", "invalid": "red", "undecided": "yellow"}
+# half-widths that tell a change to a tenth and to a hundredth of a percent
+_TENTH, _FINEST = (0.0099, 0.0005)
+_STYLES = {
+    "regressed": "bold red",
+    "improved": "green",
+    "failed": "red",
+    "invalid": "red",
+    "undecided": "yellow",
+}
 _QUIET = ("equivalent", "undecided")  # verdicts that nobody must act upon
 
 
@@ -40,40 +48,55 @@ def show(comparison: Comparison) -> None:
         console.print(table(found, telling_options(comparison.findings), wide))
     refused = [] if wide else [f"{f.key}: {f.reason}" for f in found if f.verdict in _REFUSED]
     for note in refused + notes(comparison, found):
-        console.print(Text(plain(note), style="dim"), soft_wrap=True)
-    console.print(Text(sentence(comparison), style="bold"), soft_wrap=True)
+        console.print(note, style="dim", soft_wrap=True)
+    console.print(sentence(comparison), style="bold", soft_wrap=True)
 
 
-def paper() -> Console:
-    """The terminal, or where there is none a page that is wide enough for every column."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _PAPER
-    return console
+def paper() -> Terminal:
+    """The terminal, or if there is none a page that is wide enough for every column."""
+    return Terminal(_PAPER)
 
 
 def table(found: Sequence[Finding], telling: Iterable[str], wide: bool = True) -> Table:
-    """One line per finding, named with the `telling` options; without latencies and reasons unless `wide`."""
+    """One line per finding, named with the `telling` options; without latencies and reasons unless
+    `wide`.
+    """
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for name, justify, narrow in _COLUMNS:
         if wide or narrow:
-            result.add_column(name, justify=justify, no_wrap=wide and name != "reason", overflow="fold")
+            result.add_column(
+                name, justify=justify, no_wrap=wide and name != "reason", overflow="fold"
+            )
     for f in found:
         cells = (
-            label(f, telling), *latencies(f), f.unit, change(f), interval(f), typical(f), f.verdict,
+            label(f, telling),
+            *latencies(f),
+            f.unit,
+            change(f),
+            interval(f),
+            overall(f),
+            f.verdict,
             f"{f.reason}{'; ' if f.disagreement else ''}{f.disagreement}",
-        )  # fmt: skip
-        chosen = [cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=True) if wide or narrow]
-        result.add_row(*(Text(plain(cell)) for cell in chosen), style=_STYLES.get(f.verdict))
+        )
+        chosen = [
+            cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=True) if wide or narrow
+        ]
+        result.add_row(*chosen, style=_STYLES.get(f.verdict))
     return result
 
 
 # name, justified, shown on a narrow terminal
 _COLUMNS: tuple[tuple[str, Literal["left", "right"], bool], ...] = (
-    ("circle", "left", True), ("before", "right", False), ("after", "right", False), ("unit", "left", False),
-    ("change", "right", True), ("interval", "right", True), ("typical", "right", False), ("verdict", "left", True),
+    ("circle", "left", True),
+    ("before", "right", False),
+    ("after", "right", False),
+    ("unit", "left", False),
+    ("change", "right", True),
+    ("interval", "right", True),
+    ("overall", "right", False),
+    ("verdict", "left", True),
     ("reason", "left", False),
-)  # fmt: skip
+)
 
 
 def sentence(comparison: Comparison) -> str:
@@ -84,7 +107,7 @@ def sentence(comparison: Comparison) -> str:
     parts = [f"{count} {verdict}" for verdict, count in counts.items()]
     worst = next(iter(comparison.of("regressed")), None)
     if worst is not None:
-        parts[0] += f" (most: {plain(worst.key)} {change(worst)})"
+        parts[0] += f" (most: {worst.key} {change(worst)})"
     o = comparison.options
     rows = len(comparison.findings)
     bounds = f"margin {_percent(o.margin)}, false discovery rate {_percent(o.fdr)}"
@@ -94,17 +117,26 @@ def sentence(comparison: Comparison) -> str:
 def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
     """What the reader of these rows must know besides."""
     lines = identity.sentences(differences(comparison), {finding.unit for finding in found})
-    if any(c is not None and c.estimate.assumption for f in found for c in (f.pair.before, f.pair.after)):
+    if any(
+        c is not None and c.estimate.assumption
+        for f in found
+        for c in (f.pair.before, f.pair.after)
+    ):
         lines.append(f"intervals of printed figures take for granted: {ASSUMPTION}")
-    if apart := dict.fromkeys(tuple(names) for f in found if (names := circumstances_apart(f.pair))):
+    if apart := dict.fromkeys(
+        tuple(names) for f in found if (names := circumstances_apart(f.pair))
+    ):
         ways = " or ".join(" ".join(f"--across {name}" for name in names) for names in apart)
         lines.append(f"rows that differ in their circumstances alone are compared with {ways}")
     if any(finding.scope == "these runs" for finding in found):
         lines.append(
-            "intervals from one run of a side speak about these runs: their spread is not that of the next run"
+            "intervals from one run of a side speak about these runs: their spread is not that of "
+            "the next run"
         )
     if any(finding.disagreement for finding in found):
-        lines.append("where typical moved otherwise than quiet, the regimes of the machine changed, too")
+        lines.append(
+            "where the overall latency moved otherwise, the regimes of the machine changed, too"
+        )
     for name, side in zip(("before", "after"), comparison.sides, strict=True):
         kinds = Counter(problem.kind for problem in side.problems)
         if kinds:
@@ -124,7 +156,9 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
             "margin": comparison.options.margin,
             "fdr": comparison.options.fdr,
             "layout_floor": comparison.options.layout_floor,
-            "differences": [{"name": n, "before": x, "after": y} for n, x, y in differences(comparison)],
+            "differences": [
+                {"name": n, "before": x, "after": y} for n, x, y in differences(comparison)
+            ],
             "problems": {
                 name: [{"kind": p.kind, "where": p.where, "what": p.what} for p in side.problems]
                 for name, side in zip(("before", "after"), comparison.sides, strict=True)
@@ -153,15 +187,16 @@ def _row_json(f: Finding) -> dict[str, Any]:
         "scope": f.scope,
         "p": f.p,
         "minimum_detectable": _number(f.minimum_detectable),
-        "more_runs": f.more_runs,
-        "typical_change": f.typical_change,
+        "more": f.more,
+        "overall_change": f.overall_change,
         "disagreement": f.disagreement,
         "assumption": next((c.estimate.assumption for c in (f.pair.before, f.pair.after) if c), ""),
     }
 
 
 def markdown(comparison: Comparison) -> str:
-    """The sentence, a table of the rows that are neither equivalent nor undecided, and folded away the undecided ones.
+    """The sentence, a table of the rows that are neither equivalent nor undecided, and folded away
+    the undecided ones.
 
     Either table has at most _MARKDOWN_ROWS rows.
     """
@@ -170,7 +205,10 @@ def markdown(comparison: Comparison) -> str:
     telling = telling_options(comparison.findings)
     lines = [f"**{words(sentence(comparison))}**", "", *_markdown_table(found, telling)]
     if undecided:
-        count = f"{len(undecided)} undecided row{'s' if len(undecided) != 1 else ''} and what would decide"
+        count = (
+            f"{len(undecided)} undecided row{'s' if len(undecided) != 1 else ''} and what "
+            "would decide"
+        )
         folded = _markdown_table(undecided, telling)
         lines += [f"<details><summary>{count}</summary>", "", *folded, "</details>", ""]
     lines += [f"- {words(note)}" for note in notes(comparison, found + undecided)]
@@ -183,7 +221,13 @@ def _markdown_table(found: Sequence[Finding], telling: Iterable[str]) -> list[st
         return []
     lines = ["| circle | before | after | unit | change | verdict |", "|---|--:|--:|---|--:|---|"]
     for f in found[:_MARKDOWN_ROWS]:
-        cells = (code(label(f, telling)), *latencies(f), f.unit, _with_interval(f), _verdict_cell(f))
+        cells = (
+            code(label(f, telling)),
+            *latencies(f),
+            f.unit,
+            _with_interval(f),
+            _verdict_cell(f),
+        )
         lines.append(line(cells))
     left = len(found) - _MARKDOWN_ROWS
     return [*lines, *([f"\nand {left} more such rows."] if left > 0 else []), ""]
@@ -213,27 +257,38 @@ def latencies(f: Finding) -> tuple[str, str]:
 
 
 def change(f: Finding) -> str:
-    """The change in percent of before, with the digits its interval supports; empty where there is none."""
-    return "" if f.change is None else signed(f.change, f.interval.half_width if f.interval else 0.0)
+    """The change in percent of before, with the digits its interval supports; empty where there is
+    none.
+    """
+    return (
+        "" if f.change is None else signed(f.change, f.interval.half_width if f.interval else 0.0)
+    )
 
 
 def interval(f: Finding) -> str:
     """The interval of the change; empty where it is none or a point."""
     if f.interval is None or not f.interval.half_width:
         return ""
-    ends = [signed(end, f.interval.half_width).removesuffix(" %") for end in (f.interval.low, f.interval.high)]
+    ends = [
+        signed(end, f.interval.half_width).removesuffix(" %")
+        for end in (f.interval.low, f.interval.high)
+    ]
     return f"{ends[0]} to {ends[1]} %"
 
 
-def typical(f: Finding) -> str:
-    """The change of the typical latency, which the verdict does not rest on; empty where it is that of quiet."""
-    if f.typical_change is None or f.typical_change == f.change:
+def overall(f: Finding) -> str:
+    """The change of the overall latency, which the verdict does not rest on; empty where it is that
+    of the latency.
+    """
+    if f.overall_change is None or f.overall_change == f.change:
         return ""
-    return signed(f.typical_change, f.interval.half_width if f.interval else 0.0)
+    return signed(f.overall_change, f.interval.half_width if f.interval else 0.0)
 
 
 def signed(fraction: float, half_width: float = 0.0) -> str:
-    """A change as people read it, e.g. "+3.2 %", with the digits its half-width supports; 0 stands for no interval."""
+    """A change as people read it, e.g. "+3.2 %", with the digits its half-width supports; 0 stands
+    for no interval.
+    """
     if not math.isfinite(fraction):
         return str(fraction)
     supported = half_width if half_width > 0.1 else min(half_width, _TENTH)

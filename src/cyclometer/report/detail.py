@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Everything about one circle, on a terminal: contract, estimates, runs, and a plot of the samples."""
+"""Everything about one circle, on a terminal: contract, estimates, runs, and a plot of the
+samples.
+"""
 
 from __future__ import annotations
 
@@ -10,37 +12,46 @@ import click
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.estimate import digits, kbench, modes, planner
 from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
-from cyclometer.estimate.rows import Estimate, estimates, picked
+from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.report import table
 from cyclometer.report.circle import chosen
+from cyclometer.report.terminal import Terminal
 
 _ROWS, _COLUMNS = 12, 72
 _SHADES = " ·:+*#@"
 _WANTED = 0.005  # half-width that plans are made for, as a fraction of the latency
 _HALF_WIDTH = f"±{100 * _WANTED:g} %"
-_RUN_S = 0.01  # what a run spends on a circle beyond its tests: a process, its peers, and cold turns
+_RUN_S = (
+    0.01  # what a run spends on a circle beyond its tests: a process, its peers, and cold turns
+)
 
 
 def show(bundle: Bundle, key: str, as_json: bool) -> None:
-    """Prints everything about the circle of this key or name. Raises UsageError where the bundle has none."""
+    """Prints everything about the circle of this key or name. Raises UsageError where the bundle
+    has none.
+    """
     found = chosen(estimates(bundle), key)
     if as_json:
         click.echo(json.dumps([_json(e) for e in found], indent=1))
         return
-    console = Console(highlight=False)
+    console = Terminal()
     for estimate in found:
-        facts = (_contract(estimate), _latency(estimate), _kbench(bundle, estimate), _runs(estimate))
+        facts = (
+            _contract(estimate),
+            _latency(estimate),
+            _kbench(bundle, estimate),
+            _runs(estimate),
+        )
         for line in (*(line for part in facts for line in part), *_plan(bundle, estimate)):
-            console.print(line, soft_wrap=True, markup=False)
+            console.print(line, soft_wrap=True)
         for line in _plot(bundle, estimate):
-            console.print(line, soft_wrap=True, markup=False)
+            console.print(line, soft_wrap=True)
 
 
 def _json(e: Estimate) -> dict[str, Any]:
@@ -50,11 +61,21 @@ def _json(e: Estimate) -> dict[str, Any]:
         "contract": msgspec.to_builtins(e.contract),
         "fixed_cost_interval": fit and table.finite([fit.c_interval.low, fit.c_interval.high]),
         "quantile_intervals": {str(q.p): [q.interval.low, q.interval.high] for q in quantiles},
-        "modes": [{"latency": mode.position, "share": mode.share} for mode in (e.tails.modes if e.tails else ())],
+        "modes": [
+            {"latency": mode.position, "share": mode.share}
+            for mode in (e.tails.modes if e.tails else ())
+        ],
         "sigma_turn": e.sigma_turn,
         "sigma_reason": e.sigma_reason,
         "run_estimates": [
-            {"run": r.run, "quiet": r.quiet.value, "share": r.quiet.share, "typical": r.typical.value} for r in e.runs
+            {
+                "run": r.run,
+                "latency": r.latency.value,
+                "base": r.base.value,
+                "share": r.base.share,
+                "overall": r.overall.value,
+            }
+            for r in e.runs
         ],
     }
 
@@ -65,41 +86,67 @@ def _contract(e: Estimate) -> list[str]:
     lines = [f"{c.key}: {c.title}", f"  configuration  {configuration}"]
     lines.append(f"  clock          {e.clock.name} in {e.clock.unit}")
     lines += [f"  {'sequence' if i == 0 else '':14} {event}" for i, event in enumerate(c.sequence)]
-    lines.append(f"  interval       {c.interval.kind}: from [{c.interval.start}] to [{c.interval.stop}]")
-    lines.append("  expected       " + ", ".join(f"{n} {count} a turn" for n, count in c.expect.items()))
-    lines.append("  parameters     " + (", ".join(f"{n}={v}" for n, v in c.params.items()) or "none"))
+    lines.append(
+        f"  interval       {c.interval.kind}: from [{c.interval.start}] to [{c.interval.stop}]"
+    )
+    lines.append(
+        "  expected       " + ", ".join(f"{n} {count} a turn" for n, count in c.expect.items())
+    )
+    lines.append(
+        "  parameters     " + (", ".join(f"{n}={v}" for n, v in c.params.items()) or "none")
+    )
     lines.append(f"  correction     {c.correction}; method {e.method}")
+    if c.source:
+        lines.append(f"  source         {c.source}")
     verdict = "valid" if e.valid else f"NOT VALID: {e.reason}"
     unproven = f"; not counted here: {', '.join(e.unproven)}" if e.unproven else ""
     return [*lines, f"  contract       {verdict}{unproven}"]
 
 
 def _latency(e: Estimate) -> list[str]:
-    if e.quiet is None or e.typical is None:
+    if e.latency is None or e.overall is None:
         return []
     unit, ns = e.clock.unit, table.nanoseconds(e)
-    lines = [f"  quiet          {table.with_interval(e.quiet)} {unit}{f' = {ns} ns' if ns else ''} ({e.quiet.scope})"]
-    lines.append(f"  typical        {table.with_interval(e.typical)} {unit}")
+    lines = [
+        f"  latency        {table.with_interval(e.latency)} {unit}{f' = {ns} ns' if ns else ''} "
+        f"({e.latency.scope})"
+    ]
+    if e.base is not None:
+        lines.append(
+            f"  base           {table.with_interval(e.base)} {unit}, lowest regime that lasts"
+        )
+    lines.append(f"  overall        {table.with_interval(e.overall)} {unit}, all tests that count")
     if e.fixed_cost is not None:
         lines.append(f"  fixed cost c   {_fixed_cost(e, e.fixed_cost)}")
     if e.cold is not None:
-        lines.append(f"  cold pass      {e.cold:.0f} {unit}, median of the first passes, overhead not subtracted")
+        lines.append(
+            f"  first pass     {e.cold:.0f} {unit}, median of the first passes, overhead not "
+            "subtracted"
+        )
     if e.tails is not None:
         lines.append(f"  quantiles      {table.quantiles(e.tails)} of {e.tails.passes} passes")
-        lines.append("  modes          " + (_modes(e.tails) or "not sought: some turns took no time"))
+        lines.append(
+            "  modes          " + (_modes(e.tails) or "not sought: some turns took no time")
+        )
     sigma = "none, " + e.sigma_reason if e.sigma_turn is None else f"{e.sigma_turn:.3g} {unit}"
     lines.append(f"  sigma_P        {sigma}")
     lines.append(f"  steadiness     {_steadiness(e)}")
-    lines.append(f"  tests          {e.tests} count; set aside: {table.set_aside(e) or 'none'}")
+    lines.append(f"  tests          {e.tests} count; excluded: {table.set_aside(e) or 'none'}")
     return lines
 
 
 def _fixed_cost(e: Estimate, fit: MarginalFit) -> str:
-    """c, whether the line holds, and by how much A / N of the smallest test overstates a turn (design 6.2)."""
-    bend = {True: "the line holds", False: _bend(fit), None: "bend not tested"}[fit.line_holds()]
+    """c, whether the line holds, and by how much A / N of the smallest test overstates a turn
+    (design 6.2).
+    """
+    holds = fit.line_holds()
+    bend = "bend not tested" if holds is None else "the line holds" if holds else _bend(fit)
     cost = f"{digits.with_interval(fit.c, fit.c_interval.half_width)} {e.clock.unit} a test"
-    if e.flow is not None:
-        cost += f", {_percent(fit.fixed_cost_share(e.flow.initial))} of the {e.flow.initial} turns of the smallest"
+    if e.flow is not None and e.flow.initial and fit.b:
+        cost += (
+            f", {_percent(fit.fixed_cost_share(e.flow.initial))} of the {e.flow.initial} "
+            "turns of the smallest"
+        )
     return f"{cost}; {bend}"
 
 
@@ -115,27 +162,43 @@ def _percent(fraction: float) -> str:
 
 def _modes(tails: DirectEstimate) -> str:
     """Where they lie, as finely as they are told apart, and what share of the turns each has."""
-    places = (digits.rounded(mode.position, modes.BANDWIDTH * abs(mode.position)) for mode in tails.modes)
-    return ", ".join(f"{place} ({_percent(mode.share)})" for place, mode in zip(places, tails.modes, strict=True))
+    places = (
+        digits.rounded(mode.position, modes.BANDWIDTH * abs(mode.position)) for mode in tails.modes
+    )
+    return ", ".join(
+        f"{place} ({_percent(mode.share)})" for place, mode in zip(places, tails.modes, strict=True)
+    )
 
 
 def _kbench(bundle: Bundle, e: Estimate) -> list[str]:
-    """KBench's figures of the first run, a line a test size: what they take for granted, `sigma_P` above judges."""
+    """KBench's figures of the first run, a line a test size: what they take for granted, `sigma_P`
+    above judges.
+    """
     if e.method != "accumulated" or not e.runs:
         return []
     run = e.runs[0].run
-    good = picked(bundle.samples, e.row, untagged=True)
+    good = bundle.samples.tests(e.row, untagged=True)
     own = good[bundle.samples.run[good] == run]
     A, N = bundle.samples.value[own], bundle.samples.turns[own]
-    sizes = (int(size) for size, tests in zip(*np.unique(N, return_counts=True), strict=True) if tests > 1)
+    sizes = (
+        int(size)
+        for size, tests in zip(*np.unique(N, return_counts=True), strict=True)
+        if tests > 1
+    )
     groups = [kbench.estimate(A[size == N], size) for size in sizes]
     return [f"  KBench, run {run:<3}{_group(group)}" for group in groups if group.mean_A]
 
 
 def _group(g: kbench.KBenchEstimate) -> str:
-    Y = f"{digits.with_interval(g.mean_Y, g.interval.half_width)} ({_percent(g.relative_half_width)})"
+    Y = (
+        f"{digits.with_interval(g.mean_Y, g.interval.half_width)} "
+        f"({_percent(g.relative_half_width)})"
+    )
     wanted = f"{_HALF_WIDTH} takes {kbench.required_tests(g, _WANTED)} tests"
-    return f"N {g.turns}: A {g.mean_A:.0f}, cv {_percent(g.cv_A)}, S {g.tests}; Y {Y} at 90 %; {wanted}"
+    return (
+        f"N {g.turns}: A {g.mean_A:.0f}, cv {_percent(g.cv_A)}, S {g.tests}; Y {Y} at 90 %; "
+        f"{wanted}"
+    )
 
 
 def _steadiness(e: Estimate) -> str:
@@ -150,39 +213,52 @@ def _steadiness(e: Estimate) -> str:
 def _runs(e: Estimate) -> list[str]:
     lines = []
     for r in e.runs:
-        quiet, typical = table.with_interval(r.quiet), table.latency(r.typical)
-        share = f"{_percent(r.quiet.share)} of {r.typical.tests} tests"
-        lines.append(f"  run {r.run:<3}        quiet {quiet} ({share}), typical {typical}")
+        latency, base = table.with_interval(r.latency), table.latency(r.base)
+        share = f"{_percent(r.base.share)} of {r.overall.tests} tests"
+        overall = table.latency(r.overall)
+        lines.append(
+            f"  run {r.run:<3}        latency {latency}, base {base} ({share}), overall {overall}"
+        )
     return lines
 
 
 def _plan(bundle: Bundle, e: Estimate) -> list[str]:
     """What it would take to know this latency to half a percent, if all stays as it was."""
-    if e.quiet is None or e.quiet.between_variance is None or e.clock.exact or not e.clock.hz:
+    if e.latency is None or e.latency.between_variance is None or e.clock.exact or not e.clock.hz:
         return []
-    interval, runs, tests = e.quiet.interval, e.quiet.runs, e.tests / e.quiet.runs
-    # All that the interval holds beyond the spread between runs is for tests to mend, the error of the fixed cost, too.
+    interval, runs, tests = e.latency.interval, e.latency.runs, e.tests / e.latency.runs
+    # All that the interval holds beyond the spread between runs is for tests to mend, the error of
+    # the fixed cost, too.
     of_run = runs * (interval.half_width / critical_value(interval.level, runs - 1)) ** 2
-    within = max(0.0, of_run - e.quiet.between_variance) * tests
-    spread = planner.Spread(e.quiet.between_variance, within, _RUN_S, _test_units(bundle, e) / e.clock.hz)
-    plan = planner.for_half_width(spread, _WANTED * e.quiet.value)
+    within = max(0.0, of_run - e.latency.between_variance) * tests
+    spread = planner.Spread(
+        e.latency.between_variance, within, _RUN_S, _test_units(bundle, e) / e.clock.hz
+    )
+    plan = planner.for_half_width(spread, _WANTED * e.latency.value)
     if plan is None:
-        return [f"  plan           {_HALF_WIDTH} is out of reach: runs differ by {_percent(e.quiet.spread)}"]
+        return [
+            f"  plan           {_HALF_WIDTH} is out of reach: runs differ by "
+            f"{_percent(e.latency.spread)}"
+        ]
     each = f"{plan.tests} test{'s' if plan.tests > 1 else ''}"
     about_s = digits.rounded(plan.seconds, 0.3 * plan.seconds)
     return [f"  plan           {_HALF_WIDTH} takes {plan.runs} runs of {each}, {about_s} s"]
 
 
 def _test_units(bundle: Bundle, e: Estimate) -> float:
-    """Clock units from one test to the next, counters and all; a test's own where arrival was not told."""
-    rows = picked(bundle.samples, e.row)
+    """Clock units from one test to the next, counters and all; a test's own where arrival was not
+    told.
+    """
+    rows = bundle.samples.tests(e.row)
     steps = np.diff(bundle.samples.at[rows])
     return float(np.median(steps[steps > 0] if np.any(steps > 0) else bundle.samples.value[rows]))
 
 
 def _plot(bundle: Bundle, e: Estimate) -> list[str]:
-    """Latency of a turn over arrival, every run after another; shade says how many tests fall in a cell."""
-    rows = picked(bundle.samples, e.row)
+    """Latency of a turn over arrival, every run after another; shade says how many tests fall in a
+    cell.
+    """
+    rows = bundle.samples.tests(e.row)
     if len(rows) < 2:
         return []
     good = bundle.samples.tags[rows] == 0
@@ -191,12 +267,18 @@ def _plot(bundle: Bundle, e: Estimate) -> list[str]:
     order = np.argsort(bundle.samples.run[rows], kind="stable")
     Y = Y[order]
     cells, _, _ = np.histogram2d(
-        np.clip((high - Y) / (high - low) * _ROWS, 0, _ROWS - 1e-9), np.arange(len(Y)),
-        bins=(_ROWS, min(_COLUMNS, len(Y))), range=((0, _ROWS), (0, len(Y))),
-    )  # fmt: skip
+        np.clip((high - Y) / (high - low) * _ROWS, 0, _ROWS - 1e-9),
+        np.arange(len(Y)),
+        bins=(_ROWS, min(_COLUMNS, len(Y))),
+        range=((0, _ROWS), (0, len(Y))),
+    )
     unit = f"{e.clock.unit} a turn, 1 % to 99 % of the tests, in order of runs and arrival"
     ends = {0: f"{high:.0f}", _ROWS - 1: f"{low:.0f}"}
-    return ["", f"  {unit}", *(f"{ends.get(i, ''):>12} |{_shade(row, cells.max())}" for i, row in enumerate(cells))]
+    return [
+        "",
+        f"  {unit}",
+        *(f"{ends.get(i, ''):>12} |{_shade(row, cells.max())}" for i, row in enumerate(cells)),
+    ]
 
 
 def _range(Y: NDArray[np.float64]) -> tuple[float, float]:

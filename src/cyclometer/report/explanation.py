@@ -9,14 +9,12 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from cyclometer.explain.difference import Change, Difference
 from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.floor import Share
 from cyclometer.explain.parts import Part, together
 from cyclometer.report.comparison import paper
-from cyclometer.report.markdown import plain
 
 _MOST = 16  # functions that a terminal shows; JSON and HTML have all
 _BAR = 20
@@ -24,23 +22,25 @@ _NAMED = 4  # causes in a row
 
 
 def show(steady: Explanation, cold: Explanation | None, lines: bool) -> None:
-    """Prints the views of a steady turn with the cold one beside it; `lines` adds the annotated instructions."""
+    """Prints the views of a steady turn with the cold one beside it; `lines` adds the annotated
+    instructions.
+    """
     console = paper()
     for words in heading(steady, cold):
-        console.print(Text(plain(words)), soft_wrap=True)
+        console.print(words, soft_wrap=True)
     for title, parts, others in views(steady, cold):
         console.print(_parts(title, steady, cold, *_shown(parts, others)))
     if steady.floor:
         console.print(_floor(steady.floor, steady.facts.clock.unit))
     for line in listing(steady) if lines else ():
-        console.print(Text(plain(line)), soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def show_difference(found: Difference) -> None:
     """Prints what changed from one turn to the other by function, phase, level and cause."""
     console = paper()
     for words in difference_heading(found):
-        console.print(Text(plain(words)), soft_wrap=True)
+        console.print(words, soft_wrap=True)
     for title, changes in difference_views(found):
         console.print(_changes(title, changes))
 
@@ -54,9 +54,15 @@ def heading(steady: Explanation, cold: Explanation | None) -> list[str]:
         f"  steady turn {number(steady.length)} {unit}, {certainty(steady)}",
     ]
     if cold is not None:
-        lines.append(f"  cold turn {number(cold.length)} {unit}: the first pass, evicted where the target can")
+        lines.append(
+            f"  cold turn {number(cold.length)} {unit}: the first pass, evicted where the target "
+            "can"
+        )
     if not steady.in_sequence:
-        lines.append("  the events in the trace are not those of the contract's sequence, so phases are named by them")
+        lines.append(
+            "  the events in the trace are not those of the contract's sequence, so phases are "
+            "named by them"
+        )
     return lines
 
 
@@ -73,7 +79,10 @@ def certainty(e: Explanation) -> str:
     if e.turn.exact:
         return f"{several}as long as the measured latency"
     alike = "all alike" if e.turn.steady else "which differ"
-    return f"{several}from the end of a test of {e.facts.test.turns}, {alike}; two test sizes say {number(e.latency)}"
+    return (
+        f"{several}from the end of a test of {e.facts.test.turns}, {alike}; two test sizes "
+        f"say {number(e.latency)}"
+    )
 
 
 def views(
@@ -86,7 +95,9 @@ def views(
 
 
 def many_causes(e: Explanation) -> bool:
-    """Whether the clock counts more than instructions, so that causes and instructions say something of their own."""
+    """Whether the clock counts more than instructions, so that causes and instructions say
+    something of their own.
+    """
     return len(e.causes) > 1
 
 
@@ -97,25 +108,47 @@ def number(value: Fraction) -> str:
 
 def causes(named: Mapping[str, int | Fraction]) -> str:
     """The largest causes but the issue of instructions, which each has."""
-    told = [f"{cause} {number(Fraction(count))}" for cause, count in named.items() if cause != "issue"]
+    told = [
+        f"{cause} {number(Fraction(count))}" for cause, count in named.items() if cause != "issue"
+    ]
     return ", ".join(told[:_NAMED])
 
 
-def _shown(parts: Sequence[Part[str]], others: Sequence[Part[str]]) -> tuple[list[Part[str]], list[Part[str]]]:
-    """As many parts as a terminal shows, and those of the cold turn: what is left is one part, so that all sum up."""
+def _shown(
+    parts: Sequence[Part[str]], others: Sequence[Part[str]]
+) -> tuple[list[Part[str]], list[Part[str]]]:
+    """As many parts as a terminal shows, and those of the cold turn: what is left is one part, so
+    that all sum up.
+    """
     if len(parts) <= _MOST:
         return list(parts), list(others)
-    rest, names = f"{len(parts) - _MOST} more (--json lists them)", {part.name for part in parts[:_MOST]}
+    rest, names = (
+        f"{len(parts) - _MOST} more (--json lists them)",
+        {part.name for part in parts[:_MOST]},
+    )
     there = [part for part in others if part.name in names]
     left = [part for part in others if part.name not in names]
-    return [*parts[:_MOST], together(rest, parts[_MOST:])], [*there, together(rest, left)] if left else there
+    return [*parts[:_MOST], together(rest, parts[_MOST:])], [
+        *there,
+        together(rest, left),
+    ] if left else there
 
 
 def _parts(
-    title: str, e: Explanation, cold: Explanation | None, parts: Sequence[Part[str]], others: Sequence[Part[str]]
+    title: str,
+    e: Explanation,
+    cold: Explanation | None,
+    parts: Sequence[Part[str]],
+    others: Sequence[Part[str]],
 ) -> Table:
     many = many_causes(e)
-    columns = (e.facts.clock.unit, "share", "", *(["instructions"] if many else []), *(["cold"] if cold else []))
+    columns = (
+        e.facts.clock.unit,
+        "share",
+        "",
+        *(["instructions"] if many else []),
+        *(["cold"] if cold else []),
+    )
     table = _table(f"by {title}", columns, "causes beyond issue" if many else "")
     there = {part.name: part for part in others}
     for part in parts:
@@ -125,8 +158,12 @@ def _parts(
             cells.append(number(e.a_turn(part.instructions)))
         if cold is not None:
             cells.append(number(cold.a_turn(there[part.name].total)) if part.name in there else "")
-        told = "" if title == "cause" else causes({name: e.a_turn(n) for name, n in part.by_cause.items()})
-        table.add_row(Text(plain(part.name)), *cells, told)
+        told = (
+            ""
+            if title == "cause"
+            else causes({name: e.a_turn(n) for name, n in part.by_cause.items()})
+        )
+        table.add_row(part.name, *cells, told)
     return table
 
 
@@ -143,7 +180,7 @@ def _changes(title: str, changes: Sequence[Change]) -> Table:
     table = _table(f"by {title}", ("before", "after", "change"), "causes of the change")
     for change in changes:
         cells = (number(change.before), number(change.after), signed(change.change))
-        table.add_row(Text(plain(change.name)), *cells, signed_causes(change))
+        table.add_row(change.name, *cells, signed_causes(change))
     return table
 
 
@@ -157,7 +194,9 @@ def _table(title: str, numbers: Sequence[str], last: str) -> Table:
 
 
 def listing(e: Explanation) -> Iterator[str]:
-    """The annotated disassembly: every instruction of the turn below its source line, heaviest function first."""
+    """The annotated disassembly: every instruction of the turn below its source line, heaviest
+    function first.
+    """
     for function, instructions in by_function(e):
         yield f"{function}:"
         where = ""
@@ -174,7 +213,12 @@ def listing(e: Explanation) -> Iterator[str]:
 def by_function(e: Explanation) -> Iterator[tuple[str, list[Part[tuple[bool, int]]]]]:
     """The instructions of each function by address."""
     for part in e.functions:
-        yield part.name, sorted((i for i in e.instructions if e.places[i.name].function == part.name), key=_place)
+        yield (
+            part.name,
+            sorted(
+                (i for i in e.instructions if e.places[i.name].function == part.name), key=_place
+            ),
+        )
 
 
 def _place(part: Part[tuple[bool, int]]) -> tuple[bool, int]:
@@ -184,16 +228,23 @@ def _place(part: Part[tuple[bool, int]]) -> tuple[bool, int]:
 def difference_heading(found: Difference) -> list[str]:
     """What was compared, in words."""
     before, after, whole = found.before, found.after, found.whole
-    lines = [f"{before.facts.contract.key}: {signed(whole.change)} {before.facts.clock.unit} a turn"]
+    lines = [
+        f"{before.facts.contract.key}: {signed(whole.change)} {before.facts.clock.unit} a turn"
+    ]
     for side, e in (("before", before), ("after", after)):
-        lines.append(f"  {side:6} {number(e.length)} on {e.facts.target}, {options(e.facts.configuration)}")
+        lines.append(
+            f"  {side:6} {number(e.length)} on {e.facts.target}, {options(e.facts.configuration)}"
+        )
     return lines
 
 
 def difference_views(found: Difference) -> Iterator[tuple[str, list[Change]]]:
     """Title and changes of each view; names that took the same for the same causes are left out."""
     for title in ("functions", "phases", "modes", "causes"):
-        yield title.removesuffix("s"), [change for change in getattr(found, title) if any(change.causes)]
+        yield (
+            title.removesuffix("s"),
+            [change for change in getattr(found, title) if any(change.causes)],
+        )
 
 
 def signed(value: Fraction) -> str:
@@ -208,25 +259,46 @@ def signed_causes(change: Change) -> str:
 
 
 def as_json(steady: Explanation, cold: Explanation | None) -> dict[str, Any]:
-    """Both turns with all views; counts are of all explained turns together, `turns` says how many."""
-    return {role: _turn_json(e) for role, e in (("steady", steady), ("cold", cold)) if e is not None}
+    """Both turns with all views; counts are of all explained turns together, `turns` says how
+    many.
+    """
+    return {
+        role: _turn_json(e) for role, e in (("steady", steady), ("cold", cold)) if e is not None
+    }
 
 
 def _turn_json(e: Explanation) -> dict[str, Any]:
     facts = e.facts
     return {
-        "circle": facts.contract.key, "target": facts.target, "configuration": facts.configuration,
-        "unit": facts.clock.unit, "turns": e.turn.turns, "total": e.turn.length, "latency": float(e.latency),
-        "exact": e.turn.exact, "steady": e.turn.steady, "in_sequence": e.in_sequence, "causes": e.whole.by_cause,
+        "circle": facts.contract.key,
+        "target": facts.target,
+        "configuration": facts.configuration,
+        "unit": facts.clock.unit,
+        "turns": e.turn.turns,
+        "total": e.turn.length,
+        "latency": float(e.latency),
+        "exact": e.turn.exact,
+        "steady": e.turn.steady,
+        "in_sequence": e.in_sequence,
+        "causes": e.whole.by_cause,
         "phases": [_part_json(part, name=part.name) for part in e.phases],
         "modes": [_part_json(part, name=part.name) for part in e.modes],
         "functions": [_part_json(part, name=part.name) for part in e.functions],
-        "lines": [_part_json(p, function=p.name[0], file=p.name[1], line=p.name[2]) for p in e.lines],
+        "lines": [
+            _part_json(p, function=p.name[0], file=p.name[1], line=p.name[2]) for p in e.lines
+        ],
         "instructions": [_instruction_json(e, part) for part in e.instructions],
         "stacks": [_part_json(part, stack=list(part.name)) for part in e.stacks],
-        "floor": [{"name": s.name, "count": float(s.count), "each": float(s.each), "total": float(s.total)}
-                  for s in e.floor],
-    }  # fmt: skip
+        "floor": [
+            {
+                "name": s.name,
+                "count": float(s.count),
+                "each": float(s.each),
+                "total": float(s.total),
+            }
+            for s in e.floor
+        ],
+    }
 
 
 def _part_json(part: Part[Any], **name: Any) -> dict[str, Any]:
@@ -242,17 +314,31 @@ def _instruction_json(e: Explanation, part: Part[tuple[bool, int]]) -> dict[str,
 def difference_json(found: Difference) -> dict[str, Any]:
     """Both sides in short, and every change."""
     sides = (("before", found.before), ("after", found.after))
-    views = {title: [_change_json(change) for change in getattr(found, title)]
-             for title in ("functions", "phases", "modes", "causes")}  # fmt: skip
+    views = {
+        title: [_change_json(change) for change in getattr(found, title)]
+        for title in ("functions", "phases", "modes", "causes")
+    }
     return {
-        "circle": found.before.facts.contract.key, "unit": found.before.facts.clock.unit,
-        **{name: {"target": e.facts.target, "configuration": e.facts.configuration, "total": float(e.length)}
-           for name, e in sides},
-        "change": float(found.whole.change), **views,
-    }  # fmt: skip
+        "circle": found.before.facts.contract.key,
+        "unit": found.before.facts.clock.unit,
+        **{
+            name: {
+                "target": e.facts.target,
+                "configuration": e.facts.configuration,
+                "total": float(e.length),
+            }
+            for name, e in sides
+        },
+        "change": float(found.whole.change),
+        **views,
+    }
 
 
 def _change_json(change: Change) -> dict[str, Any]:
     by_cause = {name: float(count) for name, count in change.by_cause.items()}
-    sides = {"before": float(change.before), "after": float(change.after), "change": float(change.change)}
+    sides = {
+        "before": float(change.before),
+        "after": float(change.after),
+        "change": float(change.change),
+    }
     return {"name": change.name, **sides, "causes": by_cause}

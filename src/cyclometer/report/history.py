@@ -11,14 +11,17 @@ import click
 
 from cyclometer.compare.history import ChangePoint, Point, Series
 from cyclometer.report.comparison import signed
-from cyclometer.report.markdown import code, line, plain, words
+from cyclometer.report.markdown import code, line, words
+from cyclometer.text import plain
 
 _MOST_NAMED = 8
 _MARKDOWN_ROWS = 25
 
 
 def show(found: Sequence[Series]) -> None:
-    """Prints what changed in the identity at each moment, and the circles that changed there; the largest first."""
+    """Prints what changed in the identity at each moment, and the circles that changed there; the
+    largest first.
+    """
     at: dict[tuple[str, str], list[tuple[Series, ChangePoint]]] = {}
     for series, change in _by_size(found):
         at.setdefault((_where(change.last), _where(change.first)), []).append((series, change))
@@ -38,7 +41,10 @@ def sentence(found: Sequence[Series]) -> str:
     points = max((len(series.points) for series in found), default=0)
     missing = sum(series.missing for series in found)
     lost = f"; {missing} estimates were not valid and are left out" if missing else ""
-    return f"{changes} change points in {changed} of {len(found)} circles, over up to {points} points{lost}."
+    return (
+        f"{changes} change points in {changed} of {len(found)} circles, over up to {points} "
+        f"points{lost}."
+    )
 
 
 def as_json(found: Sequence[Series]) -> dict[str, Any]:
@@ -109,4 +115,6 @@ def _named(change: ChangePoint) -> list[str]:
     """What changed in the identity, a line each."""
     lines = [f"{name}: {b or 'unknown'} -> {a or 'unknown'}" for name, b, a in change.changed]
     left = len(lines) - _MOST_NAMED
-    return [*lines[:_MOST_NAMED], *([f"and {left} more"] if left > 0 else [])] or ["nothing in the identity changed"]
+    return [*lines[:_MOST_NAMED], *([f"and {left} more"] if left > 0 else [])] or [
+        "nothing in the identity changed"
+    ]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What two measured systems state differently about themselves, and which of it can have changed what was counted."""
+"""What two measured systems state differently about themselves, and which of it can have changed
+what was counted.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +21,31 @@ _TELLING = re.compile(
 )
 
 
-def differences(before: Mapping[str, str] | None, after: Mapping[str, str] | None) -> list[Difference]:
+def differences(
+    before: Mapping[str, str] | None, after: Mapping[str, str] | None
+) -> list[Difference]:
     """All that the two environments state differently, by name."""
     x, y = before or {}, after or {}
-    return [(n, x.get(n, ""), y.get(n, "")) for n in sorted({*x, *y}) if x.get(n, "") != y.get(n, "")]
+    return [
+        (n, x.get(n, ""), y.get(n, "")) for n in sorted({*x, *y}) if x.get(n, "") != y.get(n, "")
+    ]
 
 
 def sentences(found: Sequence[Difference], units: Iterable[str]) -> list[str]:
-    """A line a difference, as far as a reader will follow; a kernel's options summed up; `units` are the clocks'."""
+    """A line a difference, as far as a reader will follow; a kernel's options summed up; `units`
+    are the clocks'.
+    """
     options = [d for d in found if d[0].startswith(_CONFIG)]
     others = [
-        f"{name} was {x or 'unknown'}, is {y or 'unknown'}" for name, x, y in found if not name.startswith(_CONFIG)
+        f"{name} was {x or 'unknown'}, is {y or 'unknown'}"
+        for name, x, y in found
+        if not name.startswith(_CONFIG)
     ]
     lines = others[:_MOST]
     if len(others) > _MOST:
-        lines.append(f"and {len(others) - _MOST} more differences of the environment (--json lists them)")
+        lines.append(
+            f"and {len(others) - _MOST} more differences of the environment (--json lists them)"
+        )
     if options:
         lines.append(_summed_up(options))
     if found and set(units) == {"instructions"} and (causes := _causes(found, options)):
@@ -43,19 +55,32 @@ def sentences(found: Sequence[Difference], units: Iterable[str]) -> list[str]:
 
 def _summed_up(options: Sequence[Difference]) -> str:
     telling = sorted(options, key=lambda d: (_TELLING.search(d[0]) is None, "" in d[1:], d[0]))
-    named = [f"{name.removeprefix(_CONFIG)} {x or '-'} to {y or '-'}" for name, x, y in telling[:_MOST_OPTIONS]]
-    more = f", and {len(options) - len(named)} more (--json lists them)" if len(options) > len(named) else ""
+    named = [
+        f"{name.removeprefix(_CONFIG)} {x or '-'} to {y or '-'}"
+        for name, x, y in telling[:_MOST_OPTIONS]
+    ]
+    more = (
+        f", and {len(options) - len(named)} more (--json lists them)"
+        if len(options) > len(named)
+        else ""
+    )
     return f"{len(options)} of the kernel configuration's options differ: {', '.join(named)}{more}"
 
 
 def _causes(found: Sequence[Difference], options: Sequence[Difference]) -> str:
-    """Which of source, configuration, compiler, mitigations and command line differ; what is alike is said, too."""
+    """Which of source, configuration, compiler, mitigations and command line differ; what is alike
+    is said, too.
+    """
     by_name = {name: (x, y) for name, x, y in found}
     x, y = by_name.get("build.banner", ("", ""))
     if not x or not y:
         return ""
     compilers = [_compiler(banner) for banner in (x, y)]
-    parts = [f"the source ({_release(x)} to {_release(y)})" if _release(x) != _release(y) else "the source"]
+    parts = [
+        f"the source ({_release(x)} to {_release(y)})"
+        if _release(x) != _release(y)
+        else "the source"
+    ]
     if options:
         parts.append(f"the configuration ({len(options)} option{'s' if len(options) > 1 else ''})")
     if compilers[0] != compilers[1]:

@@ -15,13 +15,17 @@ Attribute = str | int | float | bool | None
 
 
 class Markup(str):
-    """A piece of a document. Made by `tag` and `join` alone, so that nothing foreign becomes markup."""
+    """A piece of a document. Made by `tag` and `join` alone, so that nothing foreign becomes
+    markup.
+    """
 
     __slots__ = ()
 
 
 def text(value: object) -> Markup:
-    """Any text, escaped for elements and for quoted attributes; characters that XML cannot hold are replaced."""
+    """Any text, escaped for elements and for quoted attributes; characters that XML cannot hold are
+    replaced.
+    """
     return Markup(html.escape(_CONTROL.sub("\ufffd", str(value))))
 
 
@@ -31,7 +35,9 @@ def join(parts: Iterable[Markup | str | None]) -> Markup:
 
 
 def tag(name: str, /, *children: Markup | str | None, **attributes: Attribute) -> Markup:
-    """An element. `cls` is class, an underscore a dash; None and False leave an attribute out, True names it only."""
+    """An element. `cls` is class, an underscore a dash; None and False leave an attribute out, True
+    names it only.
+    """
     opened = f"<{name}{''.join(_attributes(attributes))}"
     if name in _EMPTY:
         return Markup(opened + "/>")

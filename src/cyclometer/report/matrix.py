@@ -7,12 +7,11 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from cyclometer.compare.matrix import Matrix, Mean, Row, ratio
 from cyclometer.report import identity
 from cyclometer.report.comparison import paper
-from cyclometer.report.markdown import line, plain, words
+from cyclometer.report.markdown import line, words
 from cyclometer.report.table import latency
 
 _MARKDOWN_ROWS = 25
@@ -21,21 +20,23 @@ _MARKDOWN_ROWS = 25
 def show(matrix: Matrix) -> None:
     """Prints rows, then the mean of every class, on standard output."""
     console = paper()
-    console.print(_table("circle", matrix, [(row.contract.key, row_cells(row)) for row in matrix.rows]))
+    console.print(
+        _table("circle", matrix, [(row.contract.key, row_cells(row)) for row in matrix.rows])
+    )
     means = [(name, mean_cells(means)) for name, means in matrix.means.items()]
     console.print(_table("geometric mean", matrix, means))
     for note in notes(matrix):
-        console.print(Text(plain(note), style="dim"), soft_wrap=True)
-    console.print(Text(sentence(matrix), style="bold"), soft_wrap=True)
+        console.print(note, style="dim", soft_wrap=True)
+    console.print(sentence(matrix), style="bold", soft_wrap=True)
 
 
 def _table(title: str, matrix: Matrix, rows: list[tuple[str, list[str]]]) -> Table:
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     result.add_column(title, overflow="fold")
     for name in matrix.columns:
-        result.add_column(Text(plain(name)), justify="right")
+        result.add_column(name, justify="right")
     for name, cells in rows:
-        result.add_row(*(Text(plain(cell)) for cell in (name, *cells)))
+        result.add_row(name, *cells)
     return result
 
 
@@ -45,11 +46,14 @@ def row_cells(row: Row) -> list[str]:
     for circle, finding in zip(row.cells, row.findings, strict=True):
         if circle is None:
             cells.append("-")
-        elif circle.estimate.quiet is None or not circle.estimate.valid:
+        elif circle.estimate.latency is None or not circle.estimate.valid:
             cells.append("failed" if circle.estimate.failed else "invalid")
         else:
             times = ratio(finding)
-            cells.append(latency(circle.estimate.quiet) + (f" {row.unit}" if times is None else f" x{times:.2f}"))
+            cells.append(
+                latency(circle.estimate.latency)
+                + (f" {row.unit}" if times is None else f" x{times:.2f}")
+            )
     return cells
 
 
@@ -69,20 +73,26 @@ def notes(matrix: Matrix) -> list[str]:
 def differences(matrix: Matrix) -> dict[str, list[identity.Difference]]:
     """By column, what it states otherwise than the first one."""
     pairs = zip(matrix.columns[1:], matrix.environments[1:], strict=False)
-    return {column: identity.differences(matrix.environments[0], environment) for column, environment in pairs}
+    return {
+        column: identity.differences(matrix.environments[0], environment)
+        for column, environment in pairs
+    }
 
 
 def sentence(matrix: Matrix) -> str:
     """What was laid side by side, in one sentence."""
     common = sum(all(cell is not None for cell in row.cells) for row in matrix.rows)
     return (
-        f"{len(matrix.rows)} rows in {len(matrix.columns)} configurations, {common} of them in all; ratios are to "
-        f"{plain(matrix.columns[0])}, means in parentheses name their rows."
+        f"{len(matrix.rows)} rows in {len(matrix.columns)} configurations, {common} of them in "
+        "all; ratios are to "
+        f"{matrix.columns[0]}, means in parentheses name their rows."
     )
 
 
 def as_json(matrix: Matrix) -> dict[str, Any]:
-    """{"columns", "rows", "means", "differences", "summary"}; a cell is null where a column has no such circle."""
+    """{"columns", "rows", "means", "differences", "summary"}; a cell is null where a column has no
+    such circle.
+    """
     return {
         "columns": list(matrix.columns),
         "rows": [
@@ -111,7 +121,7 @@ def _cell_json(row: Row, column: int) -> dict[str, Any] | None:
         return None
     e = circle.estimate
     return {
-        "value": e.quiet and e.quiet.value,
+        "value": e.latency and e.latency.value,
         "valid": e.valid,
         "reason": finding.reason if finding else e.reason,
         "change": finding and finding.change,
@@ -121,14 +131,19 @@ def _cell_json(row: Row, column: int) -> dict[str, Any] | None:
 
 def markdown(matrix: Matrix) -> str:
     """The means, and the rows that cost the most, at most _MARKDOWN_ROWS of them."""
-    by_cost = sorted(matrix.rows, key=lambda row: -max((abs(f.change or 0) for f in row.findings if f), default=0))
+    by_cost = sorted(
+        matrix.rows,
+        key=lambda row: -max((abs(f.change or 0) for f in row.findings if f), default=0),
+    )
     head = [line(["", *map(words, matrix.columns)]), "|---|" + "--:|" * len(matrix.columns)]
     means = [_line(f"geometric mean, {name}", mean_cells(m)) for name, m in matrix.means.items()]
     rows = [_line(row.contract.key, row_cells(row)) for row in by_cost[:_MARKDOWN_ROWS]]
     left = len(matrix.rows) - len(rows)
     more = [f"\nand {left} more rows."] if left > 0 else []
     told = [f"\n- {words(note)}" for note in notes(matrix)]
-    return "\n".join([f"**{words(sentence(matrix))}**", "", *head, *means, *rows, *more, *told]) + "\n"
+    return (
+        "\n".join([f"**{words(sentence(matrix))}**", "", *head, *means, *rows, *more, *told]) + "\n"
+    )
 
 
 def _line(name: str, cells: list[str]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,10 +14,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from cyclometer.errors import MeasurementFailed, NotComparable
+from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
 
-CFLAGS = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-pthread")
+CFLAGS = (
+    "-Icore/include",
+    "-iquote",
+    "linux",
+    "-std=c11",
+    "-O2",
+    "-g",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Wshadow",
+    "-Werror",
+    "-pthread",
+)
 _PLACELESS = "-ffile-prefix-map={root}=."  # a program is the same wherever its sources lie
+_COMPLAINT = re.compile(r"error:|undefined reference|multiple definition")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -38,41 +53,91 @@ def compiler() -> str:
     for name in wanted:
         if path := shutil.which(name):
             return path
-    raise NotComparable(f"no C compiler found (looked for {', '.join(wanted)}); install gcc or clang")
+    raise NotComparable(
+        f"no C compiler found (looked for {', '.join(wanted)}); install gcc or clang"
+    )
 
 
-def harness(extra_flags: Sequence[str] = (), cc: str | None = None) -> Path:
-    """The Linux harness, compiled if its sources, flags or compiler are new; for another machine by its compiler `cc`.
+def harness(
+    extra_flags: Sequence[str] = (), cc: str | None = None, circles: Sequence[Path] = ()
+) -> Path:
+    """The Linux harness, compiled if its sources, flags or compiler are new; for another machine by
+    its compiler `cc`. `circles` are C files outside of the sources that define further circles, as
+    linux/linux_circle.h describes; their warnings are not errors.
 
-    Raises MeasurementFailed.
+    Raises MeasurementFailed, and UsageError for a name in `circles` that is not a C file.
     """
     root, cc = sources(), cc or compiler()
-    parts = [*root.glob("core/*.[cSh]"), *root.glob("linux/*.[ch]"), *root.glob("linux/circles/*.[ch]")]
+    parts = [
+        *root.glob("core/*.[cS]"),
+        *root.glob("core/include/cyc/*.h"),
+        *root.glob("linux/*.[ch]"),
+        *root.glob("linux/circles/[a-z]*.[ch]"),  # not TEMPLATE.c
+    ]
     parts.sort()
     flags = (*CFLAGS, *extra_flags)
-    target = cache() / content(root, parts, (_version(cc), *flags, _PLACELESS)) / "cyclometer-linux"
+    folder = cache() / content(root, parts, (_version(cc), *flags, _PLACELESS))
+    placeless = (*flags, _PLACELESS.format(root=root))
+    units = [p.relative_to(root) for p in parts if p.suffix in (".c", ".S")]
+    if circles:
+        whole = _compiled(folder / "harness.o", cc, (*placeless, "-r", "-nostdlib"), units)
+        return _with_circles(whole, cc, placeless, [_c_file(path) for path in circles])
+    return _compiled(folder / "cyclometer-linux", cc, placeless, units)
+
+
+def _compiled(target: Path, cc: str, flags: Sequence[str], units: Sequence[Path]) -> Path:
     if not target.exists():
-        units = [p.relative_to(root) for p in parts if p.suffix in (".c", ".S")]
-        compile_into(target, cc, (*flags, _PLACELESS.format(root=root)), units, root)
+        compile_into(target, cc, flags, units, sources())
     return target
 
 
-def compile_into(target: Path, cc: str, flags: Sequence[str], units: Sequence[Path], root: Path) -> None:
-    """Compiles `units`, named from the folder `root`, into `target`, which appears whole or not at all."""
+def _with_circles(whole: Path, cc: str, flags: Sequence[str], added: Sequence[Path]) -> Path:
+    """The harness of the object file `whole` and the circles of the files `added`."""
+    flags = [flag for flag in flags if flag != "-Werror"]
+    flags += [f"-ffile-prefix-map={path.parent}/=" for path in added]  # named as they are called
+    said = [path.name + _preprocessed(cc, flags, path) for path in added]
+    target = whole.parent / content(whole.parent, [], said) / "cyclometer-linux"
+    return _compiled(target, cc, flags, [whole, *added])
+
+
+def _c_file(path: Path) -> Path:
+    if path.suffix != ".c" or not path.is_file():
+        raise UsageError(f"{path} is not a C file; circles are defined in files named *.c")
+    return path.resolve()
+
+
+def _preprocessed(cc: str, flags: Sequence[str], path: Path) -> str:
+    """A file and all that it includes, wherever they lie. If the preprocessor fails, the compiler
+    will report it.
+    """
+    command = [cc, "-E", "-P", *flags, str(path)]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=sources())
+    return done.stdout.decode(errors="replace")
+
+
+def compile_into(
+    target: Path, cc: str, flags: Sequence[str], units: Sequence[Path], root: Path
+) -> None:
+    """Compiles `units`, named from the folder `root`, into `target`, which appears whole or not at
+    all.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         draft = Path(folder) / target.name
         command = [cc, *flags, *map(str, units), "-o", str(draft.absolute())]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
         if done.returncode != 0:
-            first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
+            complaints = (line for line in done.stderr.splitlines() if _COMPLAINT.search(line))
+            first = next(complaints, done.stderr[:200])
             raise MeasurementFailed(f"{cc} cannot build the harness: {first}")
         draft.rename(target)
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Makes `folder` and keeps other processes that ask likewise out of it meanwhile: make does not share a folder."""
+    """Makes `folder` and keeps other processes that ask likewise out of it meanwhile: make does not
+    share a folder.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs a machine that prints to its console, within bounds of time and size, and stops it for certain."""
+"""Runs a machine that prints to its console, within bounds of time and size, and stops it for
+certain.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _LOOK_S = 0.5  # between two looks at `stop`
 
 
 @dataclass(frozen=True)
-class Ended:
+class BootResult:
     """A machine's console, and why it ended: a phrase that completes "the machine ..."."""
 
     console: bytes
@@ -28,45 +30,58 @@ class Ended:
 
 
 def read_console(
-    command: Sequence[str], bound_s: float, stop: threading.Event | None = None, *, to_exit: bool = False
-) -> Ended:
-    """Starts `command` and reads its output until the `end` record, its exit, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
+    command: Sequence[str],
+    bound_s: float,
+    stop: threading.Event | None = None,
+    *,
+    to_exit: bool = False,
+) -> BootResult:
+    """Starts `command` and reads its output until the `end` record, its exit, `bound_s`,
+    CONSOLE_MAX_BYTES or `stop`.
 
-    `to_exit` waits for the exit although the record came, where the process has a file to finish. Otherwise it is
-    killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
+    `to_exit` waits for the exit although the record came, where the process has a file to finish.
+    Otherwise it is killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
     """
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     assert process.stdout is not None
     try:
         deadline_s = time.monotonic() + bound_s
-        return _read(process.stdout.fileno(), deadline_s, bound_s, stop or threading.Event(), to_exit)
+        return _read(
+            process.stdout.fileno(), deadline_s, bound_s, stop or threading.Event(), to_exit
+        )
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
 
 
-def _read(file: int, deadline_s: float, bound_s: float, stop: threading.Event, to_exit: bool) -> Ended:
+def _read(
+    file: int, deadline_s: float, bound_s: float, stop: threading.Event, to_exit: bool
+) -> BootResult:
     console = bytearray()
     ended_at: int | None = None
     while True:
         left_s = deadline_s - time.monotonic()
         ready, _, _ = select.select([file], [], [], max(0, min(left_s, _LOOK_S)))
         if stop.is_set():
-            return Ended(bytes(console), "was interrupted")
+            return BootResult(bytes(console), "was interrupted")
         if not ready and left_s > _LOOK_S:
             continue
         if not ready:
             silent = "was silent" if not console else "had not finished"
-            return Ended(bytes(console), f"{silent} after {bound_s:g} s (--watchdog allows more)")
+            return BootResult(
+                bytes(console), f"{silent} after {bound_s:g} s (--watchdog allows more)"
+            )
         data = os.read(file, _CHUNK_BYTES)
         if not data:
-            return Ended(bytes(console), "ended by itself", done=ended_at is not None)
+            return BootResult(bytes(console), "ended by itself", done=ended_at is not None)
         before = len(console)
         console += data
         if ended_at is None and (found := console.find(_END, max(0, before - _TAIL_BYTES))) >= 0:
             ended_at = found
         if not to_exit and ended_at is not None and console.find(b"\n", ended_at) >= 0:
-            return Ended(bytes(console), "said that it was done", done=True)
+            return BootResult(bytes(console), "said that it was done", done=True)
         if len(console) > CONSOLE_MAX_BYTES:
-            return Ended(bytes(console), f"printed more than {CONSOLE_MAX_BYTES >> 20} MiB")
+            return BootResult(bytes(console), f"printed more than {CONSOLE_MAX_BYTES >> 20} MiB")

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What stands at an address of an image: function, source line and instruction, as binutils' objdump tells."""
+"""What stands at an address of an image: function, source line and instruction, as binutils'
+objdump tells.
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from posixpath import normpath
 
-import msgspec
-
 from cyclometer.errors import NotComparable
+from cyclometer.record.address_map import Place
 from cyclometer.record.instructions import InstructionSet
 
 _LINE = re.compile(
@@ -24,23 +24,14 @@ _LINE = re.compile(
 _WORD_DIGITS = 8
 
 
-class Place(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One instruction of an image. `starts` where its function begins; `file` is relative to the sources."""
-
-    function: str
-    text: str = ""
-    file: str = ""
-    line: int = 0
-    starts: bool = False
-    insn: int = 0
-
-
 def program(known: InstructionSet) -> str:
     """The disassembler for an instruction set. Raises NotComparable where none is installed."""
     for name in known.objdump:
         if path := shutil.which(name):
             return path
-    raise NotComparable(f"no disassembler for {known.name}; install {' or '.join(known.objdump)} (binutils)")
+    raise NotComparable(
+        f"no disassembler for {known.name}; install {' or '.join(known.objdump)} (binutils)"
+    )
 
 
 def disassemble(image: Path, objdump: str, root: Path) -> dict[int, Place]:
@@ -62,29 +53,16 @@ def _places(lines: Iterable[str], prefix: str) -> dict[int, Place]:
             file, line = normpath(match["file"]).removeprefix(prefix), int(match["line"])
         else:
             pc, text = int(match["pc"], 16), " ".join(match["text"].split())
-            found[pc] = Place(function, text, file, line, pc == start, _encoding(match["insn"].split()))
+            found[pc] = Place(
+                function, text, file, line, pc == start, _encoding(match["insn"].split())
+            )
     return found
 
 
 def _encoding(words: Sequence[str]) -> int:
-    """The first four bytes as a trace holds them: objdump prints words on RISC-V, single bytes on x86."""
+    """The first four bytes as a trace holds them: objdump prints words on RISC-V, single bytes on
+    x86.
+    """
     if len(words) == 1:
         return int(words[0], 16)
     return int.from_bytes(bytes.fromhex("".join(words)[:_WORD_DIGITS]), "little")
-
-
-@dataclass(frozen=True)
-class Places:
-    """What stands where, for programs and for the kernel, whose addresses may be the same."""
-
-    kernel: Mapping[int, Place]
-    user: Mapping[int, Place]
-
-    def at(self, pc: int, user: bool) -> Place:
-        """The place of an instruction; without a symbol it is named by its page."""
-        found = (self.user if user else self.kernel).get(pc)
-        return found or Place(f"[no symbol, {pc & ~0xFFF:#x}]")
-
-    def addresses(self, insn: int) -> list[int]:
-        """Where an encoding stands, in either image."""
-        return sorted({pc for image in (self.kernel, self.user) for pc, place in image.items() if place.insn == insn})

@@ -14,7 +14,9 @@ _WIDE = 8  # a range of more than this factor is drawn on a log scale
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:
-    """Every run's passes thin, their median over the runs bold; None where no passes were measured."""
+    """Every run's passes thin, their median over the runs bold; None where no passes were
+    measured.
+    """
     kept = [(i, c, _passes(c)) for i, c in enumerate(circles) if len(c.passes)]
     if not kept:
         return None
@@ -23,7 +25,9 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     most = max(values.shape[1] for _, _, values in kept)
     log = low > 0 and high > _WIDE * low
     ends = (low * 0.85, high * 1.18) if log else (min(0.0, low), high * 1.08)
-    f = plot.frame((0.5, most + 0.5), ends, "pass after an eviction", f"{kept[0][1].unit} a pass", log_y=log)
+    f = plot.frame(
+        (0.5, most + 0.5), ends, "pass after an eviction", f"{kept[0][1].unit} a pass", log_y=log
+    )
     for index, _, values in kept:
         x = f.x.many(np.arange(1.0, values.shape[1] + 1))
         middle = f.y.many(np.median(values, axis=0))
@@ -34,7 +38,9 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
 
 
 def _passes(circle: Circle) -> FloatArray:
-    """Passes by run, shape (runs, passes); a visit broken off is left out, a further visit of a run is one more row."""
+    """Passes by run, shape (runs, passes); a visit broken off is left out, a further visit of a run
+    is one more row.
+    """
     order = circle.passes.value
     starts = np.flatnonzero(circle.passes.test == 0)
     visits = np.split(order, starts[1:]) if len(starts) else [order]
@@ -45,4 +51,7 @@ def _passes(circle: Circle) -> FloatArray:
 def _words(circle: Circle, values: FloatArray) -> str:
     first, last = np.median(values[:, 0]), np.median(values[:, -1])
     label = f"{circle.label} " if circle.label else ""
-    return f"{label}first pass {first:.0f}, pass {values.shape[1]} {last:.0f} {circle.unit}, medians over {len(values)}"
+    return (
+        f"{label}first pass {first:.0f}, pass {values.shape[1]} {last:.0f} {circle.unit}, "
+        f"medians over {len(values)}"
+    )

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""By how much each quantile changed: a shift moves all of them alike, a new tail only the last ones."""
+"""By how much each quantile changed: a shift moves all of them alike, a new tail only the last
+ones.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ _FEW = 20  # tests of a run from which its quantiles can be told
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:
-    """Change of every quantile from the first circle to the second, with its interval over runs (Welch, on logs).
+    """Change of every quantile from the first circle to the second, with its interval over runs
+    (Welch, on logs).
 
     None unless there are two, each with enough tests, all latencies positive.
     """
@@ -29,14 +32,21 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     middle = 100 * np.array([c.fraction for c in changes])
     ends = 100 * np.array([[c.interval.low, c.interval.high] for c in changes])
     known = np.isfinite(ends).all()
-    f = plot.frame((0, 100), _range(middle, ends if known else middle), "quantile [%]", "change", percent_y=True)
+    f = plot.frame(
+        (0, 100),
+        _range(middle, ends if known else middle),
+        "quantile [%]",
+        "change",
+        percent_y=True,
+    )
     f.line_at(0.0, cls="zero")
     x = f.x.many(100 * _SHARES)
     parts = [plot.band(x, f.y.many(ends[:, 0]), f.y.many(ends[:, 1]))] if known else []
     f.draw(plot.series(1, *parts, plot.curve(x, f.y.many(middle))))
     sentence = (
         f"Change of the quantiles from {circles[0].label} to {circles[1].label}: "
-        f"1 % {middle[0]:+.2f} %, median {np.interp(0.5, _SHARES, middle):+.2f} %, 99 % {middle[-1]:+.2f} %"
+        f"1 % {middle[0]:+.2f} %, median {np.interp(0.5, _SHARES, middle):+.2f} %, 99 % "
+        f"{middle[-1]:+.2f} %"
     )
     return plot.Chart("Change by quantile", sentence, f.body())
 

@@ -24,19 +24,33 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
         return None
     low, high = _range([c.tests.latency[c.tests.good] for _, c in kept])
     unit = kept[0][1].unit
-    f = plot.frame((low, high), (0, 100), f"{unit} a turn", "tests at or below", low > 0 and high > _WIDE * low,
-                   percent_y=True)  # fmt: skip
+    f = plot.frame(
+        (low, high),
+        (0, 100),
+        f"{unit} a turn",
+        "tests at or below",
+        low > 0 and high > _WIDE * low,
+        percent_y=True,
+    )
     for index, circle in kept:
         tests = circle.tests.of(circle.tests.good)
         runs = tests.runs()
         thin = [_curve(f, tests.latency[tests.run == run], _RUN_SHARES, "thin") for run in runs]
-        f.draw(plot.series(index, *(thin if 1 < len(runs) <= _MOST_RUNS else []), _curve(f, tests.latency, _SHARES)))
+        f.draw(
+            plot.series(
+                index,
+                *(thin if 1 < len(runs) <= _MOST_RUNS else []),
+                _curve(f, tests.latency, _SHARES),
+            )
+        )
     sentence = "Distribution of the tests: " + "; ".join(_words(c) for _, c in kept)
     return plot.Chart("Distribution (ECDF)", sentence, f.body(), tuple(c.label for c in circles))
 
 
 def _range(latencies: Sequence[FloatArray]) -> tuple[float, float]:
-    """From the least to the 99.5 % quantile of all: the far tail is told in figures, not by squeezing the rest."""
+    """From the least to the 99.5 % quantile of all: the far tail is told in figures, not by
+    squeezing the rest.
+    """
     low = min(float(values.min()) for values in latencies)
     high = max(float(np.quantile(values, 0.995)) for values in latencies)
     margin = max(0.03 * (high - low), 0.0005 * abs(high), 1e-9)

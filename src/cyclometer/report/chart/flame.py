@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A flame graph of a turn: who called whom across, as wide as what it cost, the outermost function at the bottom."""
+"""A flame graph of a turn: who called whom across, as wide as what it cost, the outermost function
+at the bottom.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,10 @@ def draw(e: Explanation) -> plot.Chart:
     levels = {segment.function: segment.mode.partition(",")[0] for segment in e.segments}
     scale = WIDTH / max(root.total, 1)
     parts = list(_frames(root, 0.0, 0, scale, deep, levels, e.turn.turns))
-    sentence = f"Who called whom in a turn of {e.facts.contract.key}; the table of functions says the same in figures"
+    sentence = (
+        f"Who called whom in a turn of {e.facts.contract.key}; the table of functions "
+        "says the same in figures"
+    )
     return plot.Chart("Flame graph", sentence, join(parts), height=(deep + 1) * _ROW, width=WIDTH)
 
 
@@ -58,7 +63,14 @@ def _frames(
     width = frame.total * scale
     if width < _NARROW:
         return
-    yield _box(frame.name, x, (deep - depth) * _ROW, width, levels.get(frame.name, ""), f"{frame.total / turns:g}")
+    yield _box(
+        frame.name,
+        x,
+        (deep - depth) * _ROW,
+        width,
+        levels.get(frame.name, ""),
+        f"{frame.total / turns:g}",
+    )
     for called in frame.called.values():
         yield from _frames(called, x, depth + 1, scale, deep, levels, turns)
         x += called.total * scale
@@ -67,7 +79,12 @@ def _frames(
 def _box(name: str, x: float, y: float, width: float, level: str, count: str) -> Markup:
     told = tag("title", f"{name}: {count}{f', {level}' if level else ''}")
     area = {"x": x, "y": y, "width": max(width - 0.6, 0.3), "height": _ROW - 1}
-    rect = tag("g", told, tag("rect", cls="fill", rx=2, **area), cls=f"box {level_class(level) if level else 'whole'}")
+    rect = tag(
+        "g",
+        told,
+        tag("rect", cls="fill", rx=2, **area),
+        cls=f"box {level_class(level) if level else 'whole'}",
+    )
     letters = int((width - 6) / _LETTER)
     if letters < 3:
         return rect

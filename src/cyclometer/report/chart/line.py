@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Accumulated latency A against test size N: the fitted line A = c + b N, and below it what the line leaves over."""
+"""Accumulated latency A against test size N: the fitted line A = c + b N, and below it what the
+line leaves over.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _SPLIT = 136  # pixel where the upper panel ends
 
 @dataclass(frozen=True)
 class _Points:
-    """Quiet accumulated latency of every run at every size, shape (runs, sizes), and the line through them."""
+    """Quiet accumulated latency of every run at every size, shape (runs, sizes), and the line
+    through them.
+    """
 
     index: int
     circle: Circle
@@ -36,7 +40,9 @@ class _Points:
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:
-    """The line and its residuals; None for circles of one size, whose c and b cannot be told apart."""
+    """The line and its residuals; None for circles of one size, whose c and b cannot be told
+    apart.
+    """
     found = [points for i, c in enumerate(circles) if (points := _points(i, c)) is not None]
     if not found:
         return None
@@ -45,7 +51,14 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     top = max(float(p.A.max()) for p in found) * 1.08
     upper = plot.frame(sizes, (0, top), "", f"A [{found[0].circle.unit}]", bottom=_SPLIT)
     reach = max(0.05, 1.15 * max(float(np.abs(p.residual).max()) for p in found))
-    lower = plot.frame(sizes, (-reach, reach), "turns of a test, N", "off the line", top=_SPLIT + 26, percent_y=True)
+    lower = plot.frame(
+        sizes,
+        (-reach, reach),
+        "turns of a test, N",
+        "off the line",
+        top=_SPLIT + 26,
+        percent_y=True,
+    )
     lower.line_at(0.0, cls="zero")
     for p in found:
         ends = np.array([0.0, sizes[1]])
@@ -62,17 +75,19 @@ def _points(index: int, circle: Circle) -> _Points | None:
     if fit is None:
         return None
     N = np.unique(tests.turns)
-    groups = [[tests.value[(tests.run == run) & (tests.turns == n)] for n in N] for run in tests.runs()]
+    groups = [
+        [tests.value[(tests.run == run) & (tests.turns == n)] for n in N] for run in tests.runs()
+    ]
     full = [group for group in groups if all(len(values) for values in group)]
     if not full:
         return None
-    A = np.array([[_quiet(values) for values in group] for group in full])
+    A = np.array([[_base(values) for values in group] for group in full])
     return _Points(index, circle, N.astype(np.float64), A, fit)
 
 
-def _quiet(A: FloatArray) -> float:
-    """What the fit takes of a run and size: the midmean of the quiet core."""
-    low, high = regimes.quiet_core(np.sort(A))
+def _base(A: FloatArray) -> float:
+    """What the fit takes of a run and size: the midmean of the base core."""
+    low, high = regimes.base_core(np.sort(A))
     return midmean(np.sort(A[(low <= A) & (high >= A)]))
 
 
@@ -82,7 +97,9 @@ def _dots(f: plot.Frame, N: FloatArray, A: FloatArray) -> Markup:
 
 
 def _bend(f: plot.Frame, p: _Points) -> Markup:
-    """A parabola through the residuals of three sizes or more, the curvature that the fit tests for."""
+    """A parabola through the residuals of three sizes or more, the curvature that the fit tests
+    for.
+    """
     if len(p.N) < 3:
         return join(())
     middle = np.median(p.residual, axis=0)
@@ -97,7 +114,11 @@ def _parabola(N: FloatArray, y: FloatArray, x: FloatArray) -> FloatArray:
 
 def _words(p: _Points) -> str:
     fit, label = p.fit, f"{p.circle.label}: " if p.circle.label else ""
-    holds = {True: "the line holds", False: "the line does not hold", None: "its bend cannot be tested"}
+    holds = {
+        True: "the line holds",
+        False: "the line does not hold",
+        None: "its bend cannot be tested",
+    }
     b = digits.rounded(fit.b, fit.b_interval.half_width)
     c = digits.rounded(fit.c, fit.c_interval.half_width)
     return f"{label}A = {c} + {b} N {p.circle.unit}; {holds[fit.line_holds()]}"

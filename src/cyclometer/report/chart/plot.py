@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What charts are made of: scales, axes, curves, and the frame that holds them.
 
-Colours and type stand in chart.css by class: `s0`, `s1` ... are the series, in the order of the bundles.
+Colours and type stand in chart.css by class: `s0`, `s1` ... are the series, in the order of the
+bundles.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ WIDTH, HEIGHT = 420, 250
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 22, 36
 GRAIN = 0.5
 GRAINS = f"scale({GRAIN})"
-"""Curves are drawn in whole grains, half a pixel each: a report holds hundreds, and digits are most of its size."""
+"""Curves are drawn in whole grains, half a pixel each: a report holds hundreds, and digits are
+most of its size.
+"""
 _TICK_PX = 55  # wanted distance of ticks on the x axis
 _THIN = "\u2009"
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing with a title for people and a sentence for those who do not see it. `series` labels its legend."""
+    """A drawing with a title for people and a sentence for those who do not see it. `series` labels
+    its legend.
+    """
 
     title: str
     sentence: str
@@ -40,7 +45,9 @@ class Chart:
     def svg(self) -> Markup:
         """The drawing inside a page that has chart.css."""
         box = f"0 0 {self.width} {self.height}"
-        return tag("svg", self._legend(), self.body, viewBox=box, role="img", aria_label=self.sentence)
+        return tag(
+            "svg", self._legend(), self.body, viewBox=box, role="img", aria_label=self.sentence
+        )
 
     def titled(self, title: str) -> Chart:
         """The same drawing under another title."""
@@ -51,9 +58,18 @@ class Chart:
         head = 26
         size = {"width": 2 * self.width, "height": 2 * (self.height + head)}
         box = f"0 {-head} {self.width} {self.height + head}"
-        ground = tag("rect", cls="ground", x=0, y=-head, width=self.width, height=self.height + head)
+        ground = tag(
+            "rect", cls="ground", x=0, y=-head, width=self.width, height=self.height + head
+        )
         title = tag("text", self.title, cls="title", x=8, y=-9)
-        parts = (tag("title", self.sentence), tag("style", Markup(style)), ground, title, self._legend(), self.body)
+        parts = (
+            tag("title", self.sentence),
+            tag("style", Markup(style)),
+            ground,
+            title,
+            self._legend(),
+            self.body,
+        )
         return tag("svg", *parts, xmlns="http://www.w3.org/2000/svg", viewBox=box, **size) + "\n"
 
     def _legend(self) -> Markup | None:
@@ -106,7 +122,11 @@ class Scale:
         decades = math.log10(self.high / self.low)
         digits = (1,) if decades > wanted else (1, 3) if 2 * decades > wanted else (1, 2, 5)
         first = math.floor(math.log10(self.low))
-        values = (d * 10.0**power for power in range(first, first + math.ceil(decades) + 2) for d in digits)
+        values = (
+            d * 10.0**power
+            for power in range(first, first + math.ceil(decades) + 2)
+            for d in digits
+        )
         found = [v for v in values if self.low <= v <= self.high]
         return found if len(found) > 1 else _linear_ticks(self.low, self.high, wanted)
 
@@ -115,7 +135,9 @@ def _linear_ticks(low: float, high: float, wanted: int) -> list[float]:
     raw = (high - low) / wanted
     power = 10.0 ** math.floor(math.log10(raw))
     step = power * min((1, 2, 2.5, 5, 10), key=lambda m: abs(math.log(m * power / raw)))
-    return [step * i for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    return [
+        step * i for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    ]
 
 
 @dataclass(frozen=True)
@@ -146,9 +168,16 @@ class Frame:
 
 
 def frame(
-    x: tuple[float, float], y: tuple[float, float], x_label: str, y_label: str, log_x: bool = False,
-    log_y: bool = False, top: int = TOP, bottom: int = HEIGHT - BOTTOM, percent_y: bool = False,
-) -> Frame:  # fmt: skip
+    x: tuple[float, float],
+    y: tuple[float, float],
+    x_label: str,
+    y_label: str,
+    log_x: bool = False,
+    log_y: bool = False,
+    top: int = TOP,
+    bottom: int = HEIGHT - BOTTOM,
+    percent_y: bool = False,
+) -> Frame:
     """A frame with axes, grid and labels; `top` and `bottom` are pixels."""
     across = Scale(*_opened(*x), LEFT, WIDTH - RIGHT, log_x and x[0] > 0)
     made = Frame(across, Scale(*_opened(*y), bottom, top, log_y and y[0] > 0))
@@ -193,7 +222,9 @@ def _tick(x: float, name: str) -> Markup:
 def spelled(values: Sequence[float]) -> list[str]:
     """Axis values with the digits that tell them apart."""
     gap = min((abs(b - a) for a, b in pairwise(values)), default=1.0)
-    places = next((p for p in range(12) if all(abs(round(v, p) - v) < gap / 100 for v in values)), 12)
+    places = next(
+        (p for p in range(12) if all(abs(round(v, p) - v) < gap / 100 for v in values)), 12
+    )
     return [f"{v:,.{places}f}".replace(",", _THIN).replace("-", "\u2212") for v in values]
 
 
@@ -220,7 +251,9 @@ def series(index: int, *parts: Markup) -> Markup:
 
 
 def _through(x: FloatArray, y: FloatArray) -> str:
-    """A path by steps from grain to grain, with no more letters than it needs: a minus parts numbers like a space."""
+    """A path by steps from grain to grain, with no more letters than it needs: a minus parts
+    numbers like a space.
+    """
     spots = np.rint(np.stack([x, y]) / GRAIN).astype(int)
     steps = np.diff(spots, axis=1).T.ravel().tolist()
     return f"M{spots[0, 0]} {spots[1, 0]}l" + " ".join(map(str, steps)).replace(" -", "-")

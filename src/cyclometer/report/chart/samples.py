@@ -21,17 +21,21 @@ _ROOM = 14  # pixels that a run needs to have its number above it
 
 
 def draw(circles: Sequence[Circle], which: int = 0) -> plot.Chart | None:
-    """The tests of circle `which`, on the scale that all `circles` share; None where there are fewer than two."""
+    """The tests of circle `which`, on the scale that all `circles` share; None where there are
+    fewer than two.
+    """
     circle = circles[which]
     if len(circle.tests) < 2:
         return None
     tests, e = circle.tests, circle.estimate
-    f = plot.frame((0, len(tests)), _range(circles), "tests in order of runs and arrival", _label(circle))
+    f = plot.frame(
+        (0, len(tests)), _range(circles), "tests in order of runs and arrival", _label(circle)
+    )
     f.draw(*_run_marks(f, tests))
     f.draw(plot.series(which, *_cells(f, tests, tests.good)))
     f.draw(tag("g", *_cells(f, tests, ~tests.good, levels=1), cls="aside", transform=plot.GRAINS))
-    if e.quiet is not None:
-        f.line_at(e.quiet.value, f"quiet {table.latency(e.quiet)}")
+    if e.latency is not None:
+        f.line_at(e.latency.value, f"latency {table.latency(e.latency)}")
     title = f"Samples over time{f', {circle.label}' if len(circles) > 1 else ''}"
     return plot.Chart(title, _sentence(circle), f.body())
 
@@ -50,18 +54,34 @@ def _range(circles: Sequence[Circle]) -> tuple[float, float]:
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
-def _cells(f: plot.Frame, tests: Tests, mask: NDArray[np.bool_], levels: int = LEVELS) -> list[Markup]:
-    """Occupied cells as strokes in cell units; a value beyond the scale stands in the outermost row."""
+def _cells(
+    f: plot.Frame, tests: Tests, mask: NDArray[np.bool_], levels: int = LEVELS
+) -> list[Markup]:
+    """Occupied cells as strokes in cell units; a value beyond the scale stands in the outermost
+    row.
+    """
     if not mask.any():
         return []
     columns = min(COLUMNS, len(tests))
     x = np.flatnonzero(mask) * columns // len(tests)
-    y = ((f.y.high - tests.latency[mask]) / (f.y.high - f.y.low) * ROWS).clip(0, ROWS - 1).astype(int)
+    y = (
+        ((f.y.high - tests.latency[mask]) / (f.y.high - f.y.low) * ROWS)
+        .clip(0, ROWS - 1)
+        .astype(int)
+    )
     counts = np.bincount(y * columns + x, minlength=ROWS * columns).reshape(ROWS, columns)
     shade = _shades(counts, levels)
-    wide, high = (f.x.stop - f.x.start) / columns / plot.GRAIN, (f.y.start - f.y.stop) / ROWS / plot.GRAIN
-    where = f"translate({short(f.x.start / plot.GRAIN)} {short(f.y.stop / plot.GRAIN)}) scale({wide:.4f} {high:.4f})"
-    drawn = [tag("path", cls=f"d{level}", d=_strokes(shade == level)) for level in range(1, levels + 1)]
+    wide, high = (
+        (f.x.stop - f.x.start) / columns / plot.GRAIN,
+        (f.y.start - f.y.stop) / ROWS / plot.GRAIN,
+    )
+    where = (
+        f"translate({short(f.x.start / plot.GRAIN)} {short(f.y.stop / plot.GRAIN)}) "
+        f"scale({wide:.4f} {high:.4f})"
+    )
+    drawn = [
+        tag("path", cls=f"d{level}", d=_strokes(shade == level)) for level in range(1, levels + 1)
+    ]
     return [tag("g", *drawn, cls="cells", transform=where)]
 
 
@@ -89,13 +109,23 @@ def _run_marks(f: plot.Frame, tests: Tests) -> list[Markup]:
     """Where each run begins."""
     starts = np.flatnonzero(np.diff(tests.run)) + 1
     bottom = f.y.start
-    lines = "".join(f"M{short(f.x(float(start)))} {short(f.y.stop)}V{short(bottom)}" for start in starts)
+    lines = "".join(
+        f"M{short(f.x(float(start)))} {short(f.y.stop)}V{short(bottom)}" for start in starts
+    )
     marks = [tag("path", cls="runs", d=lines)] if lines else []
     edges = [0, *starts.tolist(), len(tests)]
     word = "run " if len(edges) < 7 else ""
     for run, (start, stop) in zip(tests.runs(), pairwise(edges), strict=True):
         if f.x(stop) - f.x(start) > _ROOM:
-            marks.append(tag("text", f"{word}{run}", cls="middle note", x=f.x((start + stop) / 2), y=f.y.stop - 10))
+            marks.append(
+                tag(
+                    "text",
+                    f"{word}{run}",
+                    cls="middle note",
+                    x=f.x((start + stop) / 2),
+                    y=f.y.stop - 10,
+                )
+            )
     return marks
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A contract's events in order, a lane for each participant, with the part of the turn that is timed."""
+"""A contract's events in order, a lane for each participant, with the part of the turn that is
+timed.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     y = [_FIRST + _STEP * i for i in range(len(events))]
     bottom = y[-1] + 24
     parts = [_lane(x[actor], actor, bottom) for actor in actors]
-    parts += [_hand_over(x[a.actor], x[b.actor], top) for a, b, top in zip(events, events[1:], y, strict=False)]
+    parts += [
+        _hand_over(x[a.actor], x[b.actor], top)
+        for a, b, top in zip(events, events[1:], y, strict=False)
+    ]
     parts += [_mark(x[e.actor], top, e.what, width) for e, top in zip(events, y, strict=True)]
     if contract.interval.kind != "unknown":
         parts.append(_timed(contract, events, y))
@@ -76,7 +81,9 @@ def _mark(x: float, y: float, what: str, width: float) -> Markup:
 
 
 def _wrapped(what: str, letters: int) -> list[str]:
-    """At most two lines; what does not fit ends in an ellipsis, for the whole stands beside the drawing as text."""
+    """At most two lines; what does not fit ends in an ellipsis, for the whole stands beside the
+    drawing as text.
+    """
     words, lines = what.split(), [""]
     for word in words:
         if lines[-1] and len(lines[-1]) + 1 + len(word) > letters:
@@ -94,20 +101,33 @@ def _timed(contract: Contract, events: Sequence[_Event], y: Sequence[float]) -> 
     top, bottom = y[min(first, last)] - 9, y[max(first, last)] + 9
     middle = (top + bottom) / 2
     bracket = tag("path", cls="timed", d=f"M18 {top}H12V{bottom}H18")
-    label = tag("text", "timed", cls="timed-label", x=0, y=0, transform=f"translate(8 {middle}) rotate(-90)")
+    label = tag(
+        "text", "timed", cls="timed-label", x=0, y=0, transform=f"translate(8 {middle}) rotate(-90)"
+    )
     return join((bracket, label))
 
 
 def _match(events: Sequence[_Event], end: str, otherwise: int, step: int) -> int:
-    """The event that an interval's end speaks of: the same participant and the most words in common."""
+    """The event that an interval's end speaks of: the same participant and the most words in
+    common.
+    """
     actor, _, what = end.partition(": ")
     wanted = _words(what)
     order = range(len(events))[::step]
-    best = max(order, key=lambda i: (events[i].actor == actor) * len(wanted & _words(events[i].what)))
+    best = max(
+        order, key=lambda i: (events[i].actor == actor) * len(wanted & _words(events[i].what))
+    )
     return best if events[best].actor == actor and wanted & _words(events[best].what) else otherwise
 
 
 def _words(what: str) -> set[str]:
     """Words that tell events apart; what comes after a call is its return."""
     words = set(re.findall(r"\w+", what.lower()))
-    return {"returns" if word == "after" else word for word in words} - {"before", "the", "from", "in", "its", "of"}
+    return {"returns" if word == "after" else word for word in words} - {
+        "before",
+        "the",
+        "from",
+        "in",
+        "its",
+        "of",
+    }

@@ -13,8 +13,10 @@ from cyclometer.units import to_ns
 
 
 def export(request: Request) -> str:
-    """Bencher's JSON: `latency` in ns where the clock is a time, else a measure named for the unit, with intervals."""
-    found = {name: {_measure(e): _metric(e, quiet)} for name, e, quiet in request.latencies()}
+    """Bencher's JSON: `latency` in ns where the clock is a time, else a measure named for the unit,
+    with intervals.
+    """
+    found = {name: {_measure(e): _metric(e, latency)} for name, e, latency in request.latencies()}
     return json.dumps(found, indent=1) + "\n"
 
 
@@ -22,8 +24,12 @@ def _measure(e: Estimate) -> str:
     return e.clock.unit if e.ns is None else "latency"
 
 
-def _metric(e: Estimate, quiet: LevelsEstimate) -> dict[str, float]:
-    ends = {"value": quiet.value, "lower_value": quiet.interval.low, "upper_value": quiet.interval.high}
+def _metric(e: Estimate, latency: LevelsEstimate) -> dict[str, float]:
+    ends = {
+        "value": latency.value,
+        "lower_value": latency.interval.low,
+        "upper_value": latency.interval.high,
+    }
     known = {name: value for name, value in ends.items() if math.isfinite(value)}
     if e.ns is None:
         return known

@@ -11,20 +11,30 @@ from cyclometer.report.export.request import Request
 def export(request: Request) -> str:
     """Go benchmark text for benchstat: a line a run, because the run is what repeats.
 
-    Only what must agree for a comparison stands in configuration lines, for benchstat compares nothing across them.
+    Only what must agree for a comparison stands in configuration lines, for benchstat compares
+    nothing across them.
     """
     found = list(request.latencies())
-    facts = {"target": request.bundle.identity.target, "cpu": request.bundle.identity.environment.get("cpu_model")}
+    facts = {
+        "target": request.bundle.identity.target,
+        "cpu": request.bundle.identity.environment.get("cpu_model"),
+    }
     lines = [f"{name}: {_line(str(value))}" for name, value in facts.items() if value]
-    units = {(_unit(e.clock.unit), "higher" if e.better == "higher" else "lower", e.clock.exact) for _, e, _ in found}
-    lines += [f"Unit {unit} better={way}{' assume=exact' * exact}" for unit, way, exact in sorted(units)]
+    units = {
+        (_unit(e.clock.unit), "higher" if e.better == "higher" else "lower", e.clock.exact)
+        for _, e, _ in found
+    }
+    lines += [
+        f"Unit {unit} better={way}{' assume=exact' * exact}" for unit, way, exact in sorted(units)
+    ]
     clock = ""
     for name, e, _ in found:
         if e.clock.name != clock:
             clock = e.clock.name
             lines.append(f"clock: {_line(clock)}")
         for r in e.runs:
-            lines.append(f"Benchmark/{_word(name)} {r.typical.tests} {r.quiet.value!r} {_unit(e.clock.unit)}")
+            value = f"{r.latency.value!r} {_unit(e.clock.unit)}"
+            lines.append(f"Benchmark/{_word(name)} {r.overall.tests} {value}")
     return "\n".join(lines) + "\n"
 
 

@@ -15,10 +15,29 @@ from cyclometer.report import table
 from cyclometer.report.export.request import Request
 
 _COLUMNS = (
-    "key", "configuration", "method", "unit", "estimate", "low", "high", "scope", "ns", "typical", "typical_low",
-    "typical_high", "fixed_cost", "line_holds", "cold", "spread", "runs", "tests", "set_aside", "steadiness", "valid",
+    "key",
+    "configuration",
+    "method",
+    "unit",
+    "estimate",
+    "low",
+    "high",
+    "scope",
+    "ns",
+    "overall",
+    "overall_low",
+    "overall_high",
+    "fixed_cost",
+    "line_holds",
+    "first_pass",
+    "spread",
+    "runs",
+    "tests",
+    "set_aside",
+    "steadiness",
+    "valid",
     "reason",
-)  # fmt: skip
+)
 _SAMPLE = ("run", "visit", "group", "test", "turns", "value", "at")
 
 
@@ -36,9 +55,11 @@ def _text(lines: Iterable[Sequence[Any]]) -> str:
 
 
 def _circle(row: dict[str, Any]) -> list[Any]:
-    """One line: intervals as two columns, dictionaries as `name=value` pairs, what does not exist empty."""
+    """One line: intervals as two columns, dictionaries as `name=value` pairs, what does not exist
+    empty.
+    """
     row["low"], row["high"] = row["interval"] or (None, None)
-    row["typical_low"], row["typical_high"] = row["typical_interval"] or (None, None)
+    row["overall_low"], row["overall_high"] = row["overall_interval"] or (None, None)
     for name in ("configuration", "set_aside"):
         row[name] = _pairs(row[name])
     return [row[column] for column in _COLUMNS]
@@ -49,10 +70,21 @@ def _pairs(options: dict[str, Any]) -> str:
 
 
 def _samples(request: Request) -> Iterator[Sequence[Any]]:
-    """Raw samples in arrival order. `value` is the whole test's; `kind` overhead marks an empty reading."""
+    """Raw samples in arrival order. `value` is the whole test's; `kind` overhead marks an empty
+    reading.
+    """
     samples = request.bundle.samples
     counters = sorted(samples.counters)
-    yield ("key", "configuration", "method", "unit", "kind", *_SAMPLE, "tags", *(f"count_{c}" for c in counters))
+    yield (
+        "key",
+        "configuration",
+        "method",
+        "unit",
+        "kind",
+        *_SAMPLE,
+        "tags",
+        *(f"count_{c}" for c in counters),
+    )
     spelled = {bits: _tags(bits) for bits in np.unique(samples.tags).tolist()}
     for e in request.estimates:
         rows = np.flatnonzero(samples.row == e.row)
@@ -60,7 +92,10 @@ def _samples(request: Request) -> Iterator[Sequence[Any]]:
         columns = [getattr(samples, name)[rows].tolist() for name in _SAMPLE]
         kinds = ("overhead" if kind else "measurement" for kind in samples.kind[rows].tolist())
         tags = (spelled[bits] for bits in samples.tags[rows].tolist())
-        counts = ([None if c == MISSING else c for c in samples.counters[n][rows].tolist()] for n in counters)
+        counts = (
+            [None if c == MISSING else c for c in samples.counters[n][rows].tolist()]
+            for n in counters
+        )
         for kind, *values in zip(kinds, *columns, tags, *counts, strict=True):
             yield (*start, kind, *values)
 

@@ -11,19 +11,25 @@ from cyclometer.report.export.request import Request
 
 
 def export(request: Request) -> str:
-    """github-action-benchmark JSON: `customSmallerIsBetter`, or `customBiggerIsBetter` where all circles are rates."""
+    """github-action-benchmark JSON: `customSmallerIsBetter`, or `customBiggerIsBetter` where all
+    circles are rates.
+    """
     found = list(request.latencies())
     if len({e.better for _, e, _ in found}) > 1:
         rates = ", ".join(name for name, e, _ in found if e.better == "higher")
-        raise UsageError(f"the format holds one direction and here higher is better for {rates}; choose with --circle")
+        raise UsageError(
+            f"the format holds one direction and here higher is better for {rates}; choose with "
+            "--circle"
+        )
     entries = [
         {
             "name": name,
             "unit": e.clock.unit,
-            "value": quiet.value,
-            "range": f"± {table.with_interval(quiet).partition(' ± ')[2] or 'unknown'}",
-            "extra": f"{quiet.runs} runs, {e.tests} tests, interval at {quiet.interval.level:.0%} {quiet.scope}",
+            "value": latency.value,
+            "range": f"± {table.with_interval(latency).partition(' ± ')[2] or 'unknown'}",
+            "extra": f"{latency.runs} runs, {e.tests} tests, "
+            f"interval at {latency.interval.level:.0%} {latency.scope}",
         }
-        for name, e, quiet in found
+        for name, e, latency in found
     ]
     return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"

@@ -13,7 +13,9 @@ from cyclometer.units import to_ns
 
 
 def export(request: Request) -> str:
-    """Google Benchmark JSON: a repetition a run. The format wants a CPU time, too: it repeats the real time."""
+    """Google Benchmark JSON: a repetition a run. The format wants a CPU time, too: it repeats the
+    real time.
+    """
     identity = request.bundle.identity
     environment = identity.environment
     context = {
@@ -27,7 +29,9 @@ def export(request: Request) -> str:
         "cpu_model": str(environment.get("cpu_model", "")),
     }
     found = list(request.latencies())
-    benchmarks = [line for index, (name, e, _) in enumerate(found) for line in _repetitions(index, name, e)]
+    benchmarks = [
+        line for index, (name, e, _) in enumerate(found) for line in _repetitions(index, name, e)
+    ]
     return json.dumps({"context": context, "benchmarks": benchmarks}, indent=1) + "\n"
 
 
@@ -37,7 +41,7 @@ def _repetitions(index: int, name: str, e: Estimate) -> list[dict[str, Any]]:
             f"{name} is measured in {e.clock.unit} and Google Benchmark's format holds times only; "
             "choose another format, such as benchstat or json"
         )
-    times = [to_ns(r.quiet.value, e.clock.unit, e.clock.hz) for r in e.runs]
+    times = [to_ns(r.latency.value, e.clock.unit, e.clock.hz) for r in e.runs]
     return [
         {
             "name": name,
@@ -48,7 +52,7 @@ def _repetitions(index: int, name: str, e: Estimate) -> list[dict[str, Any]]:
             "repetitions": len(times),
             "repetition_index": repetition,
             "threads": 1,
-            "iterations": e.runs[repetition].typical.tests,
+            "iterations": e.runs[repetition].overall.tests,
             "real_time": time,
             "cpu_time": time,
             "time_unit": "ns",

@@ -31,7 +31,15 @@ def export(request: Request) -> str:
 
 
 def _row(name: str, e: Estimate) -> dict[str, Any]:
-    runs = [{"run": r.run, "quiet": _regime(r.quiet), "typical": _regime(r.typical)} for r in e.runs]
+    runs = [
+        {
+            "run": r.run,
+            "latency": _regime(r.latency),
+            "base": _regime(r.base),
+            "overall": _regime(r.overall),
+        }
+        for r in e.runs
+    ]
     return table.row_json(e) | {
         "name": name,
         "clock": msgspec.to_builtins(e.clock),
@@ -43,4 +51,9 @@ def _row(name: str, e: Estimate) -> dict[str, Any]:
 
 def _regime(regime: Regime) -> dict[str, Any]:
     ends = table.finite([regime.interval.low, regime.interval.high])
-    return {"estimate": regime.value, "interval": ends, "tests": regime.tests, "share": regime.share}
+    return {
+        "estimate": regime.value,
+        "interval": ends,
+        "tests": regime.tests,
+        "share": regime.share,
+    }

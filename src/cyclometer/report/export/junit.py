@@ -16,7 +16,9 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def export(request: Request) -> str:
-    """JUnit XML: an invalid circle and one that failed are failures, one that this machine cannot run is skipped."""
+    """JUnit XML: an invalid circle and one that failed are failures, one that this machine cannot
+    run is skipped.
+    """
     cases = [*_circles(request), *_never_run(request)]
     suite = Element("testsuite", name=_text(f"cyclometer.{request.bundle.identity.target}"))
     suite.set("timestamp", request.bundle.identity.created)
@@ -34,10 +36,14 @@ def _circles(request: Request) -> Iterator[Element]:
     skipped = {p.where for p in request.bundle.identity.problems if p.kind == "skipped"}
     for name, e in zip(request.names, request.estimates, strict=True):
         case = _case(name, e.ns)
-        if e.valid and e.quiet is not None:
-            SubElement(case, "system-out").text = _text(f"{table.with_interval(e.quiet)} {e.clock.unit}")
+        if e.valid and e.latency is not None:
+            SubElement(case, "system-out").text = _text(
+                f"{table.with_interval(e.latency)} {e.clock.unit}"
+            )
         else:
-            _fault(case, "skipped" if f"circle {e.contract.key}" in skipped else "failure", _reason(e))
+            _fault(
+                case, "skipped" if f"circle {e.contract.key}" in skipped else "failure", _reason(e)
+            )
         yield case
 
 
@@ -53,7 +59,9 @@ def _never_run(request: Request) -> Iterator[Element]:
 
 def _case(name: str, ns: float | None) -> Element:
     family = name.partition(".")[0]
-    return Element("testcase", classname=_text(family), name=_text(name), time=f"{(ns or 0.0) / NS_PER_S:.12f}")
+    return Element(
+        "testcase", classname=_text(family), name=_text(name), time=f"{(ns or 0.0) / NS_PER_S:.12f}"
+    )
 
 
 def _fault(case: Element, kind: str, reason: str) -> None:

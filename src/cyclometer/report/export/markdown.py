@@ -13,9 +13,12 @@ def export(request: Request) -> str:
     """A table of the circles, and under it what has no valid latency and why."""
     rows = list(zip(request.names, request.estimates, strict=True))
     units = sorted({e.clock.unit for e in request.estimates})
-    quiet = f"quiet [{units[0]}]" if len(units) == 1 else "quiet"
+    latency = f"latency [{units[0]}]" if len(units) == 1 else "latency"
     lines = [f"**{words(request.bundle.identity.title or request.bundle.identity.target)}**", ""]
-    lines += [f"| circle | {quiet} | ns | typical | spread | tests |", "|---|---:|---:|---:|---:|---:|"]
+    lines += [
+        f"| circle | {latency} | ns | overall | spread | tests |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
     lines += [_line(name, e, len(units) > 1) for name, e in rows]
     wrong = [f"- {code(name)}: {words(e.reason)}" for name, e in rows if not e.valid]
     if wrong:
@@ -24,10 +27,17 @@ def export(request: Request) -> str:
 
 
 def _line(name: str, e: Estimate, with_unit: bool) -> str:
-    if not e.valid or e.quiet is None:
+    if not e.valid or e.latency is None:
         return line((code(name), "invalid", "", "", "", str(e.tests)))
     unit = f" {e.clock.unit}" if with_unit else ""
-    typical = "" if e.typical is None else table.with_interval(e.typical)
-    spread = f"{100 * e.quiet.spread:.2f} %" if e.quiet.runs > 1 else "one run"
-    cells = (code(name), table.with_interval(e.quiet) + unit, table.nanoseconds(e), typical, spread, str(e.tests))
+    overall = "" if e.overall is None else table.with_interval(e.overall)
+    spread = f"{100 * e.latency.spread:.2f} %" if e.latency.runs > 1 else "one run"
+    cells = (
+        code(name),
+        table.with_interval(e.latency) + unit,
+        table.nanoseconds(e),
+        overall,
+        spread,
+        str(e.tests),
+    )
     return line(cells)

@@ -11,14 +11,21 @@ from cyclometer.report.export.request import Request
 
 
 def export(request: Request) -> bytes:
-    """A chart of one circle as PNG, at two pixels a unit; wants `pip install 'cyclometer[report]'`."""
+    """A chart of one circle as PNG, at two pixels a unit; wants `pip install
+    'cyclometer[report]'`.
+    """
     try:
         import resvg_py
     except ImportError as error:
-        raise UsageError("PNG wants the package resvg-py; pip install 'cyclometer[report]', or export svg") from error
+        raise UsageError(
+            "PNG wants the package resvg-py; pip install 'cyclometer[report]', or export svg"
+        ) from error
     drawing = svg.export(request)
     picture = bytes(resvg_py.svg_to_bytes(svg_string=drawing))
-    # Where the machine has no fonts all text is left out without a word: then the drawing without text is the same.
+    # Where the machine has no fonts all text is left out without a word: then the drawing without
+    # text is the same.
     if picture == bytes(resvg_py.svg_to_bytes(svg_string=re.sub(r"<text.*?</text>", "", drawing))):
-        raise NotComparable("this machine has no fonts to write on a picture with; install some, or export svg")
+        raise NotComparable(
+            "this machine has no fonts to write on a picture with; install some, or export svg"
+        )
     return picture

@@ -13,23 +13,32 @@ from cyclometer.units import NS_PER_S, to_ns
 
 
 def export(request: Request) -> str:
-    """A pyperf suite: a run with one value a run of ours, so that its t-test has the right degrees of freedom.
+    """A pyperf suite: a run with one value a run of ours, so that its t-test has the right degrees
+    of freedom.
 
-    Values are seconds; on a clock that is no time, such as instructions, they are pyperf's unit `integer`. Raises
-    UsageError for a value that is not positive: pyperf refuses the whole file for one.
+    Values are seconds; on a clock that is no time, such as instructions, they are pyperf's unit
+    `integer`. Raises UsageError for a value that is not positive: pyperf refuses the whole file for
+    one.
     """
     found = list(request.latencies())
-    refused = [name for name, e, _ in found if min(r.quiet.value for r in e.runs) <= 0]
+    refused = [name for name, e, _ in found if min(r.latency.value for r in e.runs) <= 0]
     if refused:
-        raise UsageError(f"pyperf's format holds positive values only, not {', '.join(refused)}; choose with --circle")
+        raise UsageError(
+            f"pyperf's format holds positive values only, not {', '.join(refused)}; choose with "
+            "--circle"
+        )
     benchmarks = [_benchmark(name, e) for name, e, _ in found]
     return json.dumps({"benchmarks": benchmarks, "version": "1.0"}, indent=1) + "\n"
 
 
 def _benchmark(name: str, e: Estimate) -> dict[str, Any]:
     timed = e.ns is not None
-    values = [_seconds(r.quiet.value, e) if timed else r.quiet.value for r in e.runs]
-    facts = {"name": name, "unit": "second" if timed else "integer", "clock": f"{e.clock.name} ({e.clock.unit})"}
+    values = [_seconds(r.latency.value, e) if timed else r.latency.value for r in e.runs]
+    facts = {
+        "name": name,
+        "unit": "second" if timed else "integer",
+        "clock": f"{e.clock.name} ({e.clock.unit})",
+    }
     facts |= {f"configuration_{option}": value for option, value in e.configuration.items()}
     metadata = {key: " ".join(text.split()) or "none" for key, text in facts.items()}
     return {"metadata": metadata, "runs": [{"values": [value]} for value in values]}

@@ -11,14 +11,22 @@ from cyclometer.report.export.request import Request
 
 
 def export(request: Request) -> str:
-    """A chart of one circle as SVG, complete with its style; --chart says which, --beside draws a second bundle."""
+    """A chart of one circle as SVG, complete with its style; --chart says which, --beside draws a
+    second bundle.
+    """
     e = request.only_one("a chart")
     if request.chart not in CHARTS:
         raise UsageError(f"there is no chart {request.chart!r}; there are {', '.join(CHARTS)}")
     chart = CHARTS[request.chart](_sides(request, e))
     if chart is None:
-        both = "; --beside names a second bundle" if request.chart == "difference" and request.beside is None else ""
-        raise NothingMeasured(f"there is nothing that a chart {request.chart!r} of {e.contract.key} could show{both}")
+        both = (
+            "; --beside names a second bundle"
+            if request.chart == "difference" and request.beside is None
+            else ""
+        )
+        raise NothingMeasured(
+            f"there is nothing that a chart {request.chart!r} of {e.contract.key} could show{both}"
+        )
     return chart.titled(f"{e.contract.key}: {chart.title}").standalone(style())
 
 
@@ -28,7 +36,8 @@ def _sides(request: Request, e: Estimate) -> list[Circle]:
     other = request.beside.only_one("a chart")
     if (other.clock.name, other.clock.unit) != (e.clock.name, e.clock.unit):
         raise NotComparable(
-            f"{e.contract.key} is in {e.clock.unit} of {e.clock.name} here and in {other.clock.unit} of "
+            f"{e.contract.key} is in {e.clock.unit} of {e.clock.name} here and in "
+            f"{other.clock.unit} of "
             f"{other.clock.name} in the bundle beside; draw them apart"
         )
     return circles(request.bundle, [e], "before") + circles(request.beside.bundle, [other], "after")

@@ -21,11 +21,15 @@ _HERE = Path(__file__).parent
 
 def document(subject: Subject, title: str) -> str:
     """The report's text, to be written as UTF-8."""
-    return whole(title, (_header(subject, title), _main(subject)), script=(_HERE / "report.js").read_text())
+    return whole(
+        title, (_header(subject, title), _main(subject)), script=(_HERE / "report.js").read_text()
+    )
 
 
 def whole(title: str, parts: Iterable[Markup], style: str = "", script: str = "") -> str:
-    """A document of `parts` between the head and the footer, with the report's style and `style`."""
+    """A document of `parts` between the head and the footer, with the report's style and
+    `style`.
+    """
     styles = Markup(registry.style() + (_HERE / "report.css").read_text() + style)
     head = tag(
         "head",
@@ -44,23 +48,33 @@ def whole(title: str, parts: Iterable[Markup], style: str = "", script: str = ""
 
 def _policy(style: str, script: str) -> str:
     """Nothing from anywhere; of styles and scripts only the two whose digest is named."""
-    digests = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (style, script)]
+    digests = [
+        base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
+        for part in (style, script)
+    ]
     allowed = f"style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; img-src data:"
     return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _header(subject: Subject, title: str) -> Markup:
     links = {
-        "overview": "Circles", "environment": "Environment", "lint": f"Lint ({sum(map(len, subject.remarks))})",
-        "problems": "Problems", "words": "How to read this",
-    }  # fmt: skip
+        "overview": "Circles",
+        "environment": "Environment",
+        "lint": f"Lint ({sum(map(len, subject.remarks))})",
+        "problems": "Problems",
+        "words": "How to read this",
+    }
     return tag(
         "header",
         tag("a", "Skip to the circles", href="#overview", cls="skip"),
         tag("h1", title),
         tag("p", _sentence(subject), cls="lead"),
         facts.bundles(subject),
-        tag("nav", *(tag("a", words, href=f"#{name}") for name, words in links.items()), aria_label="Report"),
+        tag(
+            "nav",
+            *(tag("a", words, href=f"#{name}") for name, words in links.items()),
+            aria_label="Report",
+        ),
     )
 
 
@@ -76,10 +90,21 @@ def _sentence(subject: Subject) -> str:
 def _main(subject: Subject) -> Markup:
     entries = subject.entries
     around = zip((None, *entries), entries, (*entries[1:], None), strict=False)
-    pages = (page.page(entry, before, after, subject.remarks_on(entry)) for before, entry, after in around)
-    general = (facts.environment(subject), facts.remarks(subject), facts.problems(subject), facts.words())
+    pages = (
+        page.page(entry, before, after, subject.remarks_on(entry))
+        for before, entry, after in around
+    )
+    general = (
+        facts.environment(subject),
+        facts.remarks(subject),
+        facts.problems(subject),
+        facts.words(),
+    )
     return tag("main", overview.overview(subject), join(pages), *general)
 
 
 def _footer() -> Markup:
-    return tag("footer", f"cyclometer {__version__}. This file is complete: it loads nothing from anywhere.")
+    return tag(
+        "footer",
+        f"cyclometer {__version__}. This file is complete: it loads nothing from anywhere.",
+    )

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""An explained circle, or the difference of two, as one HTML file that loads nothing and runs no script."""
+"""An explained circle, or the difference of two, as one HTML file that loads nothing and runs no
+script.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ def document(steady: Explanation, cold: Explanation | None) -> str:
 def difference_document(found: Difference) -> str:
     """What changed, and both turns, to be written as UTF-8."""
     links = {"change": "What changed", "before": "Before", "after": "After"}
-    tables = [_change_table(title, changes, found.whole) for title, changes in words.difference_views(found)]
+    tables = [
+        _change_table(title, changes, found.whole)
+        for title, changes in words.difference_views(found)
+    ]
     parts = [
         tag("section", tag("h2", "What changed"), *tables, id="change"),
         _turn("before", "The turn before", found.before, None),
@@ -43,8 +48,14 @@ def difference_document(found: Difference) -> str:
 
 def _page(key: str, lines: Sequence[str], links: dict[str, str], parts: Iterable[Markup]) -> str:
     title = f"Explained: {key}"
-    nav = tag("nav", *(tag("a", name, href=f"#{place}") for place, name in links.items()), aria_label="Turns")
-    header = tag("header", tag("h1", breakable(title)), *(tag("p", line, cls="lead") for line in lines), nav)
+    nav = tag(
+        "nav",
+        *(tag("a", name, href=f"#{place}") for place, name in links.items()),
+        aria_label="Turns",
+    )
+    header = tag(
+        "header", tag("h1", breakable(title)), *(tag("p", line, cls="lead") for line in lines), nav
+    )
     return whole(title, (header, tag("main", *parts, cls="explained")), style=_STYLE.read_text())
 
 
@@ -55,7 +66,10 @@ def _turn(anchor: str, title: str, e: Explanation, cold: Explanation | None) -> 
         tag("h2", title),
         tag("p", told, cls="lead"),
         _floor(e),
-        *(_part_table(name, e, parts, cold, others) for name, parts, others in words.views(e, cold)),
+        *(
+            _part_table(name, e, parts, cold, others)
+            for name, parts, others in words.views(e, cold)
+        ),
         *(_figure(chart) for chart in (timeline.draw(e), flame.draw(e))),
         flame.legend([part.name for part in e.modes]),
         tag("h3", "By source line"),
@@ -70,14 +84,26 @@ def _figure(chart: Any) -> Markup:
 
 
 def _part_table(
-    title: str, e: Explanation, parts: Sequence[Part[str]], cold: Explanation | None, others: Sequence[Part[str]]
+    title: str,
+    e: Explanation,
+    parts: Sequence[Part[str]],
+    cold: Explanation | None,
+    others: Sequence[Part[str]],
 ) -> Markup:
     there = {part.name: part for part in others}
     many = words.many_causes(e)
-    heads = [e.facts.clock.unit, "share", *(["instructions"] if many else []), *(["cold turn"] if cold else [])]
+    heads = [
+        e.facts.clock.unit,
+        "share",
+        *(["instructions"] if many else []),
+        *(["cold turn"] if cold else []),
+    ]
     rows = []
     for place, part in enumerate(parts, 1):
-        cells: list[str | Markup] = [words.number(e.a_turn(part.total)), _share(part.total, e.turn.length)]
+        cells: list[str | Markup] = [
+            words.number(e.a_turn(part.total)),
+            _share(part.total, e.turn.length),
+        ]
         cells += [words.number(e.a_turn(part.instructions))] if many else []
         cells += [_elsewhere(cold, there.get(part.name))] if cold else []
         told = "" if title == "cause" else _causes(e, part)
@@ -98,16 +124,24 @@ def _share(part: int, total: int) -> Markup:
     """A share as a bar, with its figure for those who do not see it."""
     share = 100 * part / max(total, 1)
     bar = tag("rect", x=0, y=0, width=share * _BAR / 100, height=10)
-    return tag("svg", bar, viewBox=f"0 0 {_BAR} 10", cls="amount", preserveAspectRatio="none", role="img",
-               aria_label=f"{share:.1f} %")  # fmt: skip
+    return tag(
+        "svg",
+        bar,
+        viewBox=f"0 0 {_BAR} 10",
+        cls="amount",
+        preserveAspectRatio="none",
+        role="img",
+        aria_label=f"{share:.1f} %",
+    )
 
 
 def _floor(e: Explanation) -> Markup | None:
     if not e.floor:
         return None
     rows = [
-        _row(s.name, (words.number(s.count), words.number(s.each), words.number(s.total)), "") for s in e.floor
-    ]  # fmt: skip
+        _row(s.name, (words.number(s.count), words.number(s.each), words.number(s.total)), "")
+        for s in e.floor
+    ]
     foot = tag("tfoot", _row("turn", ("", "", words.number(e.length)), ""))
     heads = ("count", "each", e.facts.clock.unit, "")
     return join((tag("h3", "Against the hardware's floor"), _table(heads, rows, foot)))
@@ -116,7 +150,12 @@ def _floor(e: Explanation) -> Markup | None:
 def _change_table(title: str, changes: Sequence[Change], total: Change) -> Markup:
     rows = [_change_row(change) for change in changes]
     foot = tag("tfoot", _change_row(total))
-    return join((tag("h3", f"By {title}"), _table(("before", "after", "change", "causes of the change"), rows, foot)))
+    return join(
+        (
+            tag("h3", f"By {title}"),
+            _table(("before", "after", "change", "causes of the change"), rows, foot),
+        )
+    )
 
 
 def _change_row(change: Change) -> Markup:
@@ -132,7 +171,9 @@ def _row(name: str, numbers: Sequence[str | Markup], told: str) -> Markup:
 
 def _table(heads: Sequence[str], rows: Sequence[Markup], foot: Markup | None = None) -> Markup:
     last = len(heads) - 1
-    names = (tag("th", head, scope="col", cls="n" if i < last else None) for i, head in enumerate(heads))
+    names = (
+        tag("th", head, scope="col", cls="n" if i < last else None) for i, head in enumerate(heads)
+    )
     head = tag("thead", tag("tr", tag("td"), *names))
     return tag("div", tag("table", head, tag("tbody", *rows), foot, cls="parts"), cls="scroll")
 
@@ -146,8 +187,11 @@ def _lines(e: Explanation) -> Markup:
         )
         for part in e.lines
     ]
-    return tag("details", tag("summary", f"{len(rows)} lines, the most costly first"),
-               _table((e.facts.clock.unit, "instructions", "function"), rows))  # fmt: skip
+    return tag(
+        "details",
+        tag("summary", f"{len(rows)} lines, the most costly first"),
+        _table((e.facts.clock.unit, "instructions", "function"), rows),
+    )
 
 
 def _listing(e: Explanation) -> Markup:

@@ -13,17 +13,27 @@ from cyclometer.report.markup import Markup, tag
 _OPEN = 6  # findings of one rule that stand open
 
 WORDS = {
-    "circle": "The complete repeating flow of user and kernel code under test; once round it is a turn.",
-    "test": "N turns between two readings of the clock. Its accumulated latency A is what is measured.",
-    "run": "One process start or one boot. Runs are what repeats, so intervals and verdicts rest on their spread.",
-    "quiet": "The latency of a turn in the lowest regime that the machine sustained. Comparisons rest on it.",
-    "typical": "The latency of a turn over all tests that count. Where it moved and quiet did not, the machine did.",
-    "fixed cost c": "Of A = c + b N: what entering and leaving the interval and warming up cost a test.",
-    "set aside": "A test with a known disturbance or a broken contract. It is kept and shown, and does not count.",
-    "contract": "What a circle times and how often each event must be counted a turn. Tests that differ are invalid.",
+    "circle": "The complete repeating flow of user and kernel code under test; once round it is a "
+    "turn.",
+    "test": "N turns between two readings of the clock. Its accumulated latency A is what is "
+    "measured.",
+    "run": "One process start or one boot.",
+    "visit": "The part of a run that one circle gets at a time.",
+    "session": "One measurement: the visits of all circles, in random order over its time.",
+    "latency": "The latency of a turn. Of a session it is the mean over its visits at the core's "
+    "mean speed; by an exact clock the lowest count that repeats. Comparisons rest on it.",
+    "base": "The latency of a turn in the lowest regime that the machine sustained.",
+    "overall": "The latency of a turn over all tests that count.",
+    "fixed cost c": "Of A = c + b N: what entering and leaving the interval and warming up cost a "
+    "test.",
+    "excluded": "A test with a known disturbance or a broken contract. It is kept and shown, and "
+    "does not count.",
+    "contract": "What a circle times and how often each event must be counted a turn. Tests that "
+    "differ are invalid.",
     "ticks": "Steps of a reference clock, such as the x86 TSC. They are time, not core cycles.",
     "equivalent": "The whole interval of the change lies within the margin.",
-    "undecided": "The interval reaches beyond the margin and does not exclude no change: more runs are needed.",
+    "undecided": "The interval reaches beyond the margin and does not exclude no change: more "
+    "sessions or runs are needed.",
 }
 
 
@@ -45,23 +55,41 @@ def environment(subject: Subject) -> Markup:
 
 
 def _facts(subject: Subject, sides: list[dict[str, str]], names: list[str]) -> Markup:
-    head = tag("thead", tag("tr", tag("td"), *(tag("th", label, scope="col") for label in subject.labels)))
+    head = tag(
+        "thead", tag("tr", tag("td"), *(tag("th", label, scope="col") for label in subject.labels))
+    )
     rows = [
-        tag("tr", tag("th", name.replace("_", " "), scope="row"), *(tag("td", side.get(name, "")) for side in sides))
+        tag(
+            "tr",
+            tag("th", name.replace("_", " "), scope="row"),
+            *(tag("td", side.get(name, "")) for side in sides),
+        )
         for name in names
     ]
-    return tag("div", tag("table", head if len(sides) > 1 else None, tag("tbody", *rows), cls="facts"), cls="scroll")
+    return tag(
+        "div",
+        tag("table", head if len(sides) > 1 else None, tag("tbody", *rows), cls="facts"),
+        cls="scroll",
+    )
 
 
 def problems(subject: Subject) -> Markup:
     """Whatever the reader of each bundle must know."""
     items = [
-        tag("li", tag("b", p.kind), f" {p.where}: " if p.where else " ", p.what, _side(subject, label))
+        tag(
+            "li",
+            tag("b", p.kind),
+            f" {p.where}: " if p.where else " ",
+            p.what,
+            _side(subject, label),
+        )
         for bundle, label in zip(subject.bundles, subject.labels, strict=True)
         for p in bundle.identity.problems
     ]
     if not items:
-        return _page("problems", "Problems", tag("p", "Nothing was damaged, failed or left out.", cls="lead"))
+        return _page(
+            "problems", "Problems", tag("p", "Nothing was damaged, failed or left out.", cls="lead")
+        )
     return _page("problems", "Problems", tag("ul", *items, cls="problems"))
 
 
@@ -97,7 +125,9 @@ def level(name: str) -> Markup:
 
 def words() -> Markup:
     """What the report's words mean."""
-    terms = [part for word, meaning in WORDS.items() for part in (tag("dt", word), tag("dd", meaning))]
+    terms = [
+        part for word, meaning in WORDS.items() for part in (tag("dt", word), tag("dd", meaning))
+    ]
     return _page("words", "How to read this", tag("dl", *terms, cls="words"))
 
 
@@ -106,7 +136,13 @@ def bundles(subject: Subject) -> Markup:
     items: list[Markup] = []
     for index, (bundle, label) in enumerate(zip(subject.bundles, subject.labels, strict=True)):
         identity = bundle.identity
-        about = (identity.title, identity.target, _kernel(identity.environment), identity.tool, identity.created)
+        about = (
+            identity.title,
+            identity.target,
+            _kernel(identity.environment),
+            identity.tool,
+            identity.created,
+        )
         line = tag("span", " · ".join(str(part) for part in about if part not in ("", "unknown")))
         swatch = tag("span", "■ ", cls=f"s{index}", aria_hidden="true")
         name = tag("b", swatch, f"{label} ") if len(subject.bundles) > 1 else None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cyclometer.compare.verdicts import VERDICTS, Finding
+from cyclometer.compare.finding import VERDICTS, Finding
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report import comparison, table
 from cyclometer.report.chart.plot import Scale
@@ -19,11 +19,20 @@ from cyclometer.report.html.subject import Entry, Subject
 from cyclometer.report.markup import Markup, join, tag
 
 SYMBOLS = {
-    "regressed": "▲", "improved": "▼", "equivalent": "=", "undecided": "?", "added": "+", "removed": "\u2212",
-    "failed": "✕", "invalid": "✕", "not comparable": "≠", "valid": "✓",
-}  # fmt: skip
+    "regressed": "▲",
+    "improved": "▼",
+    "equivalent": "=",
+    "undecided": "?",
+    "added": "+",
+    "removed": "\u2212",
+    "failed": "✕",
+    "invalid": "✕",
+    "not comparable": "≠",
+    "valid": "✓",
+}
 _BAR, _TALL = 180, 18  # pixels of a line's drawing
-_REACH = (0.02, 1.0)  # changes beyond the upper one are cut; below the lower one no scale is drawn finer
+# changes beyond the upper one are cut; below the lower one no scale is drawn finer
+_REACH = (0.02, 1.0)
 
 
 def overview(subject: Subject) -> Markup:
@@ -46,7 +55,12 @@ def badge(verdict: str) -> Markup:
 
 def breakable(name: str) -> Markup:
     """A name that may go on in the next line after its dots and slashes rather than anywhere."""
-    return join(part for piece in re.findall(r"[^./_]*[./_]?", name) for part in (piece, tag("wbr")) if piece)
+    return join(
+        part
+        for piece in re.findall(r"[^./_]*[./_]?", name)
+        for part in (piece, tag("wbr"))
+        if piece
+    )
 
 
 def _css(verdict: str) -> str:
@@ -56,14 +70,28 @@ def _css(verdict: str) -> str:
 def _controls(subject: Subject) -> Markup:
     counts = Counter(entry.verdict for entry in subject.entries)
     chips = [
-        tag("button", tag("b", str(counts[v])), f" {v}", type="button", cls=f"chip {_css(v)}", aria_pressed="false",
-            data_verdict=v)
-        for v in (*VERDICTS, "valid") if counts[v]
-    ]  # fmt: skip
+        tag(
+            "button",
+            tag("b", str(counts[v])),
+            f" {v}",
+            type="button",
+            cls=f"chip {_css(v)}",
+            aria_pressed="false",
+            data_verdict=v,
+        )
+        for v in (*VERDICTS, "valid")
+        if counts[v]
+    ]
     box = tag(
-        "input", type="search", id="filter", placeholder="filter, such as futex cross", autocomplete="off",
-        spellcheck="false", aria_describedby="count", aria_keyshortcuts="/",
-    )  # fmt: skip
+        "input",
+        type="search",
+        id="filter",
+        placeholder="filter, such as futex cross",
+        autocomplete="off",
+        spellcheck="false",
+        aria_describedby="count",
+        aria_keyshortcuts="/",
+    )
     label = tag("label", "Filter circles", tag("kbd", "/", aria_hidden="true"), for_="filter")
     count = tag("output", f"{len(subject.entries)} circles", id="count", aria_live="polite")
     group = tag("div", *chips, cls="chips", role="group", aria_label="Show only")
@@ -74,7 +102,9 @@ def _row(entry: Entry, *cells: Markup) -> Markup:
     title = entry.estimate.contract.title
     link = tag("a", breakable(entry.name), href=f"#{entry.anchor}")
     why = tag("small", reason, cls="why") if (reason := _reason(entry)) else None
-    name = tag("th", link, tag("small", title) if title else None, why, scope="row", data_v=entry.name)
+    name = tag(
+        "th", link, tag("small", title) if title else None, why, scope="row", data_v=entry.name
+    )
     return tag("tr", name, *cells, data_verdict=entry.verdict)
 
 
@@ -89,10 +119,17 @@ def _reason(entry: Entry) -> str:
 def _head(*columns: tuple[str, str] | Markup) -> Markup:
     """Headings that sort their column; each is (text, class), or a cell that does not sort."""
     cells = [
-        column if isinstance(column, Markup) else
-        tag("th", tag("button", column[0], type="button"), scope="col", cls=column[1], aria_sort="none")
+        column
+        if isinstance(column, Markup)
+        else tag(
+            "th",
+            tag("button", column[0], type="button"),
+            scope="col",
+            cls=column[1],
+            aria_sort="none",
+        )
         for column in columns
-    ]  # fmt: skip
+    ]
     return tag("thead", tag("tr", *cells))
 
 
@@ -109,43 +146,62 @@ def _latency_rows(subject: Subject) -> tuple[Markup, Markup]:
     unit = subject.entries[0].estimate.clock.unit if subject.entries else ""
     scale = _latency_scale([e.estimate for e in subject.entries])
     drawing = tag("th", _latency_axis(scale), scope="col", cls="wide", aria_label="latency, drawn")
-    head = _head(("circle", ""), (f"quiet [{unit}]", "n"), drawing, ("ns", "n wide"), ("typical", "n wide"),
-                 ("spread", "n wide"), ("tests", "n wide"), ("state", ""))  # fmt: skip
+    head = _head(
+        ("circle", ""),
+        (f"latency [{unit}]", "n"),
+        drawing,
+        ("ns", "n wide"),
+        ("overall", "n wide"),
+        ("spread", "n wide"),
+        ("tests", "n wide"),
+        ("state", ""),
+    )
     return head, tag("tbody", *(_latency_row(entry, unit, scale) for entry in subject.entries))
 
 
 def _latency_row(entry: Entry, unit: str, scale: Scale | None) -> Markup:
     e = entry.estimate
-    quiet = e.quiet if e.valid else None
+    latency = e.latency if e.valid else None
     other = f" {e.clock.unit}" if e.clock.unit != unit else ""
     return _row(
         entry,
-        _number(table.with_interval(quiet) + other if quiet else "none", quiet.value if quiet else None),
-        tag("td", _latency_drawing(e, scale) if quiet else None, cls="wide drawing"),
-        _number(table.nanoseconds(e) if quiet else "", e.ns if quiet else None, "wide"),
-        _typical(e),
-        _number(spread(e) if quiet else "", quiet.spread if quiet else None, "wide"),
+        _number(
+            table.with_interval(latency) + other if latency else "none",
+            latency.value if latency else None,
+        ),
+        tag("td", _latency_drawing(e, scale) if latency else None, cls="wide drawing"),
+        _number(table.nanoseconds(e) if latency else "", e.ns if latency else None, "wide"),
+        _overall(e),
+        _number(spread(e) if latency else "", latency.spread if latency else None, "wide"),
         _number(str(e.tests), float(e.tests), "wide"),
         tag("td", badge("valid") if e.valid else badge("invalid"), data_v=str(e.valid)),
     )
 
 
-def _typical(e: Estimate) -> Markup:
-    if e.typical is None or not e.valid:
+def _overall(e: Estimate) -> Markup:
+    if e.overall is None or not e.valid:
         return _number("", None, "wide")
-    return _number(table.with_interval(e.typical), e.typical.value, "wide")
+    return _number(table.with_interval(e.overall), e.overall.value, "wide")
 
 
 def spread(e: Estimate) -> str:
     """How far runs differ, as a share of the latency."""
-    return "" if e.quiet is None else f"{100 * e.quiet.spread:.2f} %" if e.quiet.runs > 1 else "one run"
+    return (
+        ""
+        if e.latency is None
+        else f"{100 * e.latency.spread:.2f} %"
+        if e.latency.runs > 1
+        else "one run"
+    )
 
 
 def _plotted(e: Estimate) -> float | None:
-    """What the overview draws: nanoseconds where the clock is a time, so that clocks may mix; else the clock's unit."""
-    if e.quiet is None:
+    """What the overview draws: nanoseconds where the clock is a time, so that clocks may mix; else
+    the clock's unit.
+    """
+    if e.latency is None:
         return None
-    return e.quiet.value if e.ns is None else e.ns
+    return e.latency.value if e.ns is None else e.ns
 
 
 def _latency_scale(found: Sequence[Estimate]) -> Scale | None:
@@ -167,17 +223,19 @@ def _si(value: float) -> str:
 
 
 def _latency_drawing(e: Estimate, scale: Scale | None) -> Markup | None:
-    """Quiet as a dot with its interval, where it is known, and typical as a tick, on the scale of all circles."""
+    """The latency as a dot with its interval, where it is known, and overall as a tick, on the
+    scale of all circles.
+    """
     value = _plotted(e)
-    if scale is None or e.quiet is None or e.typical is None or not value or value <= 0:
+    if scale is None or e.latency is None or e.overall is None or not value or value <= 0:
         return None
-    factor, quiet = value / e.quiet.value, e.quiet
-    told = np.array([quiet.interval.low, quiet.interval.high, e.typical.value]) * factor
-    low, high, typical = scale.many(told).tolist()
-    known = math.isfinite(quiet.interval.half_width)
+    factor, latency = value / e.latency.value, e.latency
+    told = np.array([latency.interval.low, latency.interval.high, e.overall.value]) * factor
+    low, high, overall = scale.many(told).tolist()
+    known = math.isfinite(latency.interval.half_width)
     parts = (
         tag("line", cls="whisker", x1=low, x2=high, y1=9, y2=9) if known else None,
-        tag("line", cls="typical", x1=typical, x2=typical, y1=4, y2=14),
+        tag("line", cls="overall", x1=overall, x2=overall, y1=4, y2=14),
         tag("circle", cls="dot", cx=scale(value), cy=9, r=4),
     )
     return _bar("s0", *parts)
@@ -189,12 +247,20 @@ def _latency_drawing(e: Estimate, scale: Scale | None) -> Markup | None:
 def _change_rows(subject: Subject) -> tuple[Markup, Markup]:
     scale = _change_scale(subject.entries)
     drawn = len(subject.bundles) == 2
-    drawing = tag("th", _change_axis(scale), scope="col", cls="wide", aria_label="change with its interval, drawn")
+    drawing = tag(
+        "th",
+        _change_axis(scale),
+        scope="col",
+        cls="wide",
+        aria_label="change with its interval, drawn",
+    )
     columns: list[tuple[str, str] | Markup] = [("circle", ""), (subject.labels[0], "n wide")]
     for label in subject.labels[1:]:
         columns += [(label, "n wide"), ("change", "n")] if drawn else [(label, "n")]
     head = _head(*columns, *([drawing] if drawn else []), ("verdict", ""))
-    return head, tag("tbody", *(_change_row(entry, scale if drawn else None) for entry in subject.entries))
+    return head, tag(
+        "tbody", *(_change_row(entry, scale if drawn else None) for entry in subject.entries)
+    )
 
 
 def _change_row(entry: Entry, scale: Scale | None) -> Markup:
@@ -204,38 +270,48 @@ def _change_row(entry: Entry, scale: Scale | None) -> Markup:
             cells.append(_outcome_cell(finding, after))
         else:
             cells += [_latency(after), _change_cell(finding), _drawing(finding, scale)]
-    return _row(entry, *cells, tag("td", badge(entry.verdict), data_v=str(VERDICTS.index(entry.verdict))))
+    return _row(
+        entry, *cells, tag("td", badge(entry.verdict), data_v=str(VERDICTS.index(entry.verdict)))
+    )
 
 
 def _latency(circle: Circle | None) -> Markup:
     e = circle.estimate if circle else None
-    quiet = e.quiet if e and e.valid else None
-    return _number(_figure(circle), quiet.value if quiet else None, "wide")
+    latency = e.latency if e and e.valid else None
+    return _number(_figure(circle), latency.value if latency else None, "wide")
 
 
 def _figure(circle: Circle | None) -> str:
     """The latency with its unit, or the word for why there is none."""
     e = circle.estimate if circle else None
-    if e is None or e.quiet is None or not e.valid:
+    if e is None or e.latency is None or not e.valid:
         return "none" if e is None else "invalid"
-    return f"{table.with_interval(e.quiet)} {e.clock.unit}"
+    return f"{table.with_interval(e.latency)} {e.clock.unit}"
 
 
 def _change_cell(finding: Finding | None) -> Markup:
-    return _number("", None) if finding is None else _number(comparison.change(finding), finding.change)
+    return (
+        _number("", None)
+        if finding is None
+        else _number(comparison.change(finding), finding.change)
+    )
 
 
 def _outcome_cell(finding: Finding | None, after: Circle | None) -> Markup:
     """Coloured by the verdict: the change, or what an added circle takes, or the verdict itself."""
     if finding is None:
         return _number("none", None)
-    words = comparison.change(finding) or (_figure(after) if finding.verdict == "added" else finding.verdict)
+    words = comparison.change(finding) or (
+        _figure(after) if finding.verdict == "added" else finding.verdict
+    )
     return _number(words, finding.change, _css(finding.verdict))
 
 
 def _drawing(finding: Finding | None, scale: Scale) -> Markup:
     known = finding is not None and finding.change is not None
-    return tag("td", _change_drawing(finding, scale) if finding and known else None, cls="wide drawing")
+    return tag(
+        "td", _change_drawing(finding, scale) if finding and known else None, cls="wide drawing"
+    )
 
 
 def _change_scale(entries: Sequence[Entry]) -> Scale:
@@ -251,9 +327,15 @@ def _change_axis(scale: Scale) -> Markup:
 
 
 def _change_drawing(finding: Finding, scale: Scale) -> Markup:
-    """The change as a dot with its interval, both cut where they leave the scale; the grey line is no change."""
+    """The change as a dot with its interval, both cut where they leave the scale; the grey line is
+    no change.
+    """
     assert finding.change is not None  # for the caller draws changes only
-    ends = (finding.interval.low, finding.interval.high) if finding.interval else (finding.change, finding.change)
+    ends = (
+        (finding.interval.low, finding.interval.high)
+        if finding.interval
+        else (finding.change, finding.change)
+    )
     low, middle, high = scale.many(np.array([ends[0], finding.change, ends[1]])).tolist()
     zero = scale(0.0)
     parts = (

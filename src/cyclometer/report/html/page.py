@@ -21,7 +21,8 @@ from cyclometer.report.html.subject import Entry
 from cyclometer.report.markup import Markup, join, tag
 
 CAUSES = {
-    "invalid": "an expected counter was off although nothing disturbed the test: it timed something else",
+    "invalid": "an expected counter was off although nothing disturbed the test: it timed "
+    "something else",
     "interrupt": "an interrupt came in while the test ran",
     "preempted": "a thread that takes no part ran on the same CPU",
     "steal": "the hypervisor took the CPU away",
@@ -32,8 +33,12 @@ CAUSES = {
 }
 
 
-def page(entry: Entry, before: Entry | None, after: Entry | None, remarks: Sequence[tuple[Remark, str]]) -> Markup:
-    """One circle as a section of its own; `before` and `after` are its neighbours in the overview."""
+def page(
+    entry: Entry, before: Entry | None, after: Entry | None, remarks: Sequence[tuple[Remark, str]]
+) -> Markup:
+    """One circle as a section of its own; `before` and `after` are its neighbours in the
+    overview.
+    """
     e = entry.estimate
     return tag(
         "section",
@@ -48,8 +53,10 @@ def page(entry: Entry, before: Entry | None, after: Entry | None, remarks: Seque
         _contract(entry),
         _runs(entry.present),
         _set_aside(entry.present),
-        id=entry.anchor, cls="page circle", aria_labelledby=f"{entry.anchor}-title",
-    )  # fmt: skip
+        id=entry.anchor,
+        cls="page circle",
+        aria_labelledby=f"{entry.anchor}-title",
+    )
 
 
 def charts(circles: Sequence[Circle]) -> list[Chart]:
@@ -67,10 +74,20 @@ def figure(chart: Chart) -> Markup:
 
 def _trail(before: Entry | None, after: Entry | None) -> Markup:
     def link(entry: Entry | None, words: str, way: str) -> Markup | None:
-        return None if entry is None else tag("a", words, href=f"#{entry.anchor}", rel=way, title=entry.name)
+        return (
+            None
+            if entry is None
+            else tag("a", words, href=f"#{entry.anchor}", rel=way, title=entry.name)
+        )
 
     overview = tag("a", "← all circles", href="#overview")
-    return tag("nav", overview, link(before, "previous", "prev"), link(after, "next", "next"), aria_label="Circles")
+    return tag(
+        "nav",
+        overview,
+        link(before, "previous", "prev"),
+        link(after, "next", "next"),
+        aria_label="Circles",
+    )
 
 
 def _findings(entry: Entry) -> Iterator[Markup]:
@@ -90,7 +107,10 @@ def _refused(circle: Circle) -> Markup:
 
 def _remarks(found: Sequence[tuple[Remark, str]]) -> Markup | None:
     """What lint says of this circle, and on which side."""
-    items = (tag("li", level(f.level), f" {f.what}", tag("small", f" ({s})") if s else None) for f, s in found)
+    items = (
+        tag("li", level(f.level), f" {f.what}", tag("small", f" ({s})") if s else None)
+        for f, s in found
+    )
     return tag("ul", *items, cls="problems", aria_label="Lint") if found else None
 
 
@@ -128,10 +148,14 @@ def _quantiles(e: Estimate) -> str:
 
 
 def _scope(e: Estimate) -> str:
-    if e.quiet is None:
+    if e.latency is None:
         return ""
-    known = math.isfinite(e.quiet.interval.half_width)
-    return f"{e.quiet.interval.level:.0%}, {e.quiet.scope}" if known else "none: a figure whose spread is not known"
+    known = math.isfinite(e.latency.interval.half_width)
+    return (
+        f"{e.latency.interval.level:.0%}, {e.latency.scope}"
+        if known
+        else "none: a figure whose spread is not known"
+    )
 
 
 def _sigma(e: Estimate) -> str:
@@ -159,9 +183,16 @@ def _contract(entry: Entry) -> Markup:
         "not counted here": ", ".join(e.unproven),
         "parameters": ", ".join(f"{name} {value}" for name, value in c.params.items()),
         "correction": c.correction,
-        "method": e.method + (f", sizes {e.flow.initial} + {e.flow.delta} g, {e.flow.groups} groups" if e.flow else ""),
-        "configuration": ", ".join(f"{name}={value}" for name, value in sorted(e.configuration.items())),
-        "clock": f"{e.clock.name} in {e.clock.unit}" + (f", {e.clock.hz / 1e6:.1f} MHz" if e.clock.hz else ""),
+        "source": c.source,
+        "method": e.method
+        + (
+            f", sizes {e.flow.initial} + {e.flow.delta} g, {e.flow.groups} groups" if e.flow else ""
+        ),
+        "configuration": ", ".join(
+            f"{name}={value}" for name, value in sorted(e.configuration.items())
+        ),
+        "clock": f"{e.clock.name} in {e.clock.unit}"
+        + (f", {e.clock.hz / 1e6:.1f} MHz" if e.clock.hz else ""),
     }
     terms = [join((tag("dt", name), tag("dd", words))) for name, words in facts.items() if words]
     picture = None if drawn is None else figure(drawn)
@@ -171,25 +202,40 @@ def _contract(entry: Entry) -> Markup:
 def _runs(circles: Sequence[Circle]) -> Markup | None:
     """Every run's own estimates."""
     rows = [
-        (c.label, str(r.run), table.with_interval(r.quiet), digits.percent(r.quiet.share, 0.005),
-         table.latency(r.typical), str(r.typical.tests))
-        for c in circles for r in c.estimate.runs
-    ]  # fmt: skip
-    return _folded(f"Runs ({len(rows)})", ("side", "run", "quiet", "share of tests", "typical", "tests"), rows)
+        (
+            c.label,
+            str(r.run),
+            table.with_interval(r.latency),
+            table.latency(r.base),
+            digits.percent(r.base.share, 0.005),
+            table.latency(r.overall),
+            str(r.overall.tests),
+        )
+        for c in circles
+        for r in c.estimate.runs
+    ]
+    return _folded(
+        f"Runs ({len(rows)})",
+        ("side", "run", "latency", "base", "its share", "overall", "tests"),
+        rows,
+    )
 
 
 def _set_aside(circles: Sequence[Circle]) -> Markup | None:
     """How many tests do not count, and what each cause means."""
     rows = [
         (c.label, str(count), cause, CAUSES.get(cause, ""))
-        for c in circles for cause, count in c.estimate.set_aside.items()
-    ]  # fmt: skip
+        for c in circles
+        for cause, count in c.estimate.set_aside.items()
+    ]
     total = sum(sum(c.estimate.set_aside.values()) for c in circles)
     return _folded(f"Set aside ({total} tests)", ("side", "tests", "cause", "what it means"), rows)
 
 
 def _folded(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup | None:
-    """A table behind its title; the first column goes where no row has anything in it. None without rows."""
+    """A table behind its title; the first column goes where no row has anything in it. None without
+    rows.
+    """
     if not rows:
         return None
     first = 0 if any(row[0] for row in rows) else 1
@@ -201,11 +247,20 @@ def _folded(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 # name, explanation, what stands in its cell
 _FIGURES: tuple[tuple[str, str, Callable[[Estimate], str]], ...] = (
-    ("quiet", "the lowest sustained regime, which comparisons rest on", lambda e: _level(e, e.quiet)),
-    ("in time", "quiet, by the rate of the clock", lambda e: f"{ns} ns" if (ns := table.nanoseconds(e)) else ""),
-    ("typical", "all tests that count", lambda e: _level(e, e.typical)),
+    (
+        "latency",
+        "what comparisons rest on",
+        lambda e: _level(e, e.latency),
+    ),
+    (
+        "in time",
+        "latency, by the rate of the clock",
+        lambda e: f"{ns} ns" if (ns := table.nanoseconds(e)) else "",
+    ),
+    ("base", "the lowest sustained regime", lambda e: _level(e, e.base)),
+    ("overall", "all tests that count", lambda e: _level(e, e.overall)),
     ("fixed cost c", "of a test, whatever its size", lambda e: _with_unit(e, table.fixed_cost(e))),
-    ("cold pass", "median of the first passes after an eviction", _cold),
+    ("first pass", "median of the first passes after an eviction", _cold),
     ("quantiles", "of single turns", _quantiles),
     ("spread", "between runs", spread),
     ("interval", "what it speaks about", _scope),

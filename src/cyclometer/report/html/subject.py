@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a report is about: bundles side by side, and an entry for every circle that any of them has."""
+"""What a report is about: bundles side by side, and an entry for every circle that any of them
+has.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from dataclasses import dataclass
 
 from cyclometer.bundle.model import Bundle, Row
 from cyclometer.compare import verdicts
+from cyclometer.compare.finding import VERDICTS, Finding
 from cyclometer.compare.pairing import VERSIONS, Side, likeness, side
-from cyclometer.compare.verdicts import VERDICTS, Comparison, Finding
+from cyclometer.compare.verdicts import Comparison
 from cyclometer.estimate.rows import Estimate
 from cyclometer.lint import Finding as Remark
 from cyclometer.lint import check
@@ -23,9 +26,11 @@ _OWN = 2  # a lint finding about more rows than this is about the suite
 
 @dataclass(frozen=True)
 class Entry:
-    """One circle: in every bundle (None where that bundle has none), and what each later bundle changed.
+    """One circle: in every bundle (None where that bundle has none), and what each later bundle
+    changed.
 
-    `findings` has one member a bundle after the first; None where neither of the two has the circle.
+    `findings` has one member a bundle after the first; None where neither of the two has the
+    circle.
     """
 
     name: str
@@ -44,20 +49,32 @@ class Entry:
 
     @property
     def verdict(self) -> str:
-        """The first finding's in the order of what must be seen first; with one bundle `valid` or `invalid`."""
+        """The first finding's in the order of what must be seen first; with one bundle `valid` or
+        `invalid`.
+        """
         found = [f.verdict for f in self.findings if f is not None]
-        return min(found, key=VERDICTS.index) if found else "valid" if self.estimate.valid else "invalid"
+        return (
+            min(found, key=VERDICTS.index)
+            if found
+            else "valid"
+            if self.estimate.valid
+            else "invalid"
+        )
 
     @property
     def change(self) -> float | None:
         """The largest change by size."""
-        return max((f.change for f in self.findings if f is not None and f.change is not None), key=abs, default=None)
+        return max(
+            (f.change for f in self.findings if f is not None and f.change is not None),
+            key=abs,
+            default=None,
+        )
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Bundles with their labels, entries in the order of the overview, one comparison a bundle after the first, and
-    what lint says of each bundle.
+    """Bundles with their labels, entries in the order of the overview, one comparison a bundle
+    after the first, and what lint says of each bundle.
     """
 
     bundles: tuple[Bundle, ...]
@@ -67,15 +84,20 @@ class Subject:
     remarks: tuple[tuple[Remark, ...], ...]
 
     def remarks_on(self, entry: Entry) -> list[tuple[Remark, str]]:
-        """What lint says of one circle or of it and another: each sentence once, with the sides it is said of.
+        """What lint says of one circle or of it and another: each sentence once, with the sides it
+        is said of.
 
         The sides are empty where there is but one.
         """
         said: dict[str, tuple[Remark, list[str]]] = {}
-        for one, bundle, findings, label in zip(entry.circles, self.bundles, self.remarks, self.labels, strict=True):
+        for one, bundle, findings, label in zip(
+            entry.circles, self.bundles, self.remarks, self.labels, strict=True
+        ):
             rows = bundle.identity.rows
             for finding in findings:
-                if len(finding.rows) <= _OWN and any(_is_of(rows[row], one) for row in finding.rows):
+                if len(finding.rows) <= _OWN and any(
+                    _is_of(rows[row], one) for row in finding.rows
+                ):
                     said.setdefault(finding.what, (finding, []))[1].append(label)
         several = len(self.bundles) > 1
         return [(finding, ", ".join(sides) if several else "") for finding, sides in said.values()]
@@ -97,9 +119,14 @@ def subject(bundles: Sequence[Bundle], labels: Sequence[str]) -> Subject:
     comparisons = tuple(verdicts.compare(sides[0], other) for other in sides[1:])
     raw = _aligned(sides[0], comparisons, drawn)
     names = circle.names([next(c for c in circles if c is not None).estimate for circles, _ in raw])
-    entries = [Entry(name, _anchor(i, name), *each) for i, (name, each) in enumerate(zip(names, raw, strict=True))]
+    entries = [
+        Entry(name, _anchor(i, name), *each)
+        for i, (name, each) in enumerate(zip(names, raw, strict=True))
+    ]
     remarks = tuple(tuple(check(bundle)) for bundle in bundles)
-    return Subject(tuple(bundles), tuple(labels), tuple(sorted(entries, key=_effect)), comparisons, remarks)
+    return Subject(
+        tuple(bundles), tuple(labels), tuple(sorted(entries, key=_effect)), comparisons, remarks
+    )
 
 
 def _by_estimate(bundle: Bundle, one: Side, label: str) -> dict[int, Circle]:
@@ -111,9 +138,16 @@ def _by_estimate(bundle: Bundle, one: Side, label: str) -> dict[int, Circle]:
 _Raw = tuple[tuple[Circle | None, ...], tuple[Finding | None, ...]]
 
 
-def _aligned(first: Side, comparisons: Sequence[Comparison], drawn: Sequence[dict[int, Circle]]) -> list[_Raw]:
-    """For every circle of the first side, then for what others add, its circles and findings in bundle order."""
-    answers = [{id(f.pair.before.estimate): f for f in c.findings if f.pair.before is not None} for c in comparisons]
+def _aligned(
+    first: Side, comparisons: Sequence[Comparison], drawn: Sequence[dict[int, Circle]]
+) -> list[_Raw]:
+    """For every circle of the first side, then for what others add, its circles and findings in
+    bundle order.
+    """
+    answers = [
+        {id(f.pair.before.estimate): f for f in c.findings if f.pair.before is not None}
+        for c in comparisons
+    ]
     raw: list[_Raw] = []
     for one in first.circles:
         findings = tuple(found.get(id(one.estimate)) for found in answers)
@@ -123,7 +157,11 @@ def _aligned(first: Side, comparisons: Sequence[Comparison], drawn: Sequence[dic
 
 
 def _after(finding: Finding | None, where: dict[int, Circle]) -> Circle | None:
-    return None if finding is None or finding.pair.after is None else where[id(finding.pair.after.estimate)]
+    return (
+        None
+        if finding is None or finding.pair.after is None
+        else where[id(finding.pair.after.estimate)]
+    )
 
 
 def _added(comparisons: Sequence[Comparison], drawn: Sequence[dict[int, Circle]]) -> list[_Raw]:
@@ -141,11 +179,13 @@ def _added(comparisons: Sequence[Comparison], drawn: Sequence[dict[int, Circle]]
 
 
 def _effect(entry: Entry) -> tuple[int, float]:
-    """Verdicts that must be seen first, then the largest change; with one bundle valid ones by latency, then others."""
+    """Verdicts that must be seen first, then the largest change; with one bundle valid ones by
+    latency, then others.
+    """
     if any(entry.findings):
         return VERDICTS.index(entry.verdict), -abs(entry.change or 0.0)
-    quiet = entry.estimate.quiet
-    return int(not entry.estimate.valid), entry.estimate.ns or (quiet.value if quiet else 0.0)
+    latency = entry.estimate.latency
+    return int(not entry.estimate.valid), entry.estimate.ns or (latency.value if latency else 0.0)
 
 
 def _anchor(place: int, name: str) -> str:

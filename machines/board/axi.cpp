@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "axi.h"
+
+namespace board {
+
+constexpr uint8_t OKAY = 0, DECODE_ERROR = 3;
+
+// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+static uint64_t splitmix64(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+uint64_t Latency::draw()
+{
+    return 1 + cycles + (jitter ? splitmix64(&seed) % JITTER_CYCLES : 0);
+}
+
+AxiPort::AxiPort(Bus &bus, Latency latency) : bus_(bus), latency_(latency)
+{
+}
+
+void AxiPort::take(const AxiRequest &request, uint64_t cycle)
+{
+    if (offered_.r_valid && request.r_ready) {
+        Burst &burst = reads_.front();
+        beat_offered_ = false;
+        burst.address += 1ull << burst.size;
+        if (burst.beats-- == 1)
+            reads_.pop_front();
+    }
+    if (offered_.b_valid && request.b_ready)
+        answers_.pop_front();
+    if (request.ar_valid) {
+        auto beats = static_cast<uint8_t>(request.ar_len + 1); // no core here asks for 256 beats
+        reads_.push_back(
+            {request.ar_addr, request.ar_id, beats, request.ar_size, cycle + latency_.draw()});
+    }
+    take_write(request);
+    write_beats(cycle);
+}
+
+void AxiPort::take_write(const AxiRequest &request)
+{
+    if (request.aw_valid)
+        writes_.push_back({request.aw_addr, request.aw_id, 0, request.aw_size, 0});
+    if (request.w_valid)
+        beats_.push_back({request.w_data, request.w_strb, request.w_last});
+}
+
+void AxiPort::write_beats(uint64_t cycle)
+{
+    while (!writes_.empty() && !beats_.empty()) {
+        Burst &burst = writes_.front();
+        Beat beat = beats_.front();
+        beats_.pop_front();
+        if (!bus_.write(burst.address, beat.data, beat.strobe)) {
+            fault(&faults_.writes, burst.address);
+            burst.mapped = false;
+        }
+        burst.address += 1ull << burst.size;
+        if (beat.last) {
+            burst.ready = cycle + latency_.draw();
+            answers_.push_back(burst);
+            writes_.pop_front();
+        }
+    }
+}
+
+void AxiPort::fault(uint64_t *count, uint64_t address)
+{
+    ++*count;
+    faults_.last_address = address;
+}
+
+const AxiResponse &AxiPort::offer(uint64_t cycle)
+{
+    offered_.b_valid = !answers_.empty() && answers_.front().ready <= cycle;
+    if (offered_.b_valid) {
+        offered_.b_id = answers_.front().id;
+        offered_.b_resp = answers_.front().mapped ? OKAY : DECODE_ERROR;
+    }
+    offered_.r_valid = !reads_.empty() && reads_.front().ready <= cycle;
+    if (offered_.r_valid && !beat_offered_)
+        offer_beat();
+    return offered_;
+}
+
+void AxiPort::offer_beat()
+{
+    const Burst &burst = reads_.front();
+    uint64_t data = 0;
+    bool mapped = bus_.read(burst.address, 1u << burst.size, &data);
+    if (!mapped)
+        fault(&faults_.reads, burst.address);
+    offered_.r_resp = mapped ? OKAY : DECODE_ERROR;
+    offered_.r_data = data;
+    offered_.r_id = burst.id;
+    offered_.r_last = burst.beats == 1;
+    beat_offered_ = true;
+}
+
+} // namespace board

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bus.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace board {
+
+Ram::Ram(uint64_t bytes) : bytes_(bytes), memory_(static_cast<uint8_t *>(calloc(bytes, 1)), free)
+{
+    if (memory_ == nullptr)
+        throw std::bad_alloc();
+}
+
+uint8_t *Ram::span(uint64_t address, uint64_t length)
+{
+    if (address < RAM_BASE || address - RAM_BASE > bytes_ || length > bytes_ - (address - RAM_BASE))
+        return nullptr;
+    return memory_.get() + (address - RAM_BASE);
+}
+
+bool Ram::read(uint64_t address, unsigned, uint64_t *data)
+{
+    const uint8_t *at = span(address & ~7ull, 8);
+    if (at == nullptr)
+        return false;
+    memcpy(data, at, 8);
+    return true;
+}
+
+bool Ram::write(uint64_t address, uint64_t data, uint8_t strobe)
+{
+    uint8_t *at = span(address & ~7ull, 8);
+    if (at == nullptr)
+        return false;
+    if (strobe == 0xff) {
+        memcpy(at, &data, 8);
+        return true;
+    }
+    for (int i = 0; i < 8; i++)
+        if (strobe >> i & 1)
+            at[i] = static_cast<uint8_t>(data >> 8 * i);
+    return true;
+}
+
+// What firmware does on other boards: a0 = number of the hart, a1 = device tree, then the image.
+Devices::Devices(uint64_t entry, uint64_t device_tree)
+    : stub_{
+          0x00000297'f1402573, // csrr a0, mhartid;  auipc t0, 0
+          0x01c2b283'0142b583, // ld a1, 20(t0);     ld t0, 28(t0)
+          0x00000013'00028067, // jr t0;             nop
+          device_tree,         entry,
+      }
+{
+}
+
+// 0x5555 passes; 0x7777, a reset, ends a machine that runs one image, too; 0x3333 fails with the
+// code in the upper half. Any other word is not a command of the SiFive device.
+void Devices::finish(uint32_t word)
+{
+    if ((word & 0xffff) == 0x5555 || (word & 0xffff) == 0x7777) {
+        finished_ = true;
+    } else if ((word & 0xffff) == 0x3333) {
+        finished_ = true;
+        code_ = word >> 16 != 0 ? static_cast<int>(word >> 16) : 1;
+    }
+}
+
+bool Devices::is_uart(uint64_t address) const
+{
+    return (address >= UART_BASE && address < UART_BASE + UART_BYTES) ||
+           (address >= VIRT_UART_BASE && address < VIRT_UART_BASE + UART_BYTES);
+}
+
+uint64_t Devices::read_stub(uint64_t offset) const
+{
+    return offset < sizeof stub_ ? stub_[offset / 8] : 0;
+}
+
+// Each register that is read stands in the byte lane of its address.
+uint64_t Devices::read_uart(uint64_t offset, unsigned bytes)
+{
+    uint64_t data = 0;
+    for (uint64_t at = offset; at < offset + bytes; at++)
+        data |= static_cast<uint64_t>(uart_.read(at)) << 8 * (at & 7);
+    return data;
+}
+
+bool Devices::read(uint64_t address, unsigned bytes, uint64_t *data)
+{
+    *data = 0;
+    if (bytes == 8 && address >= BOOT_BASE && address < BOOT_BASE + BOOT_BYTES)
+        *data = read_stub(address - BOOT_BASE);
+    else if (is_uart(address))
+        *data = read_uart(address & (UART_BYTES - 1), bytes);
+    else
+        return address >= FINISHER_BASE && address < FINISHER_BASE + 8;
+    return true;
+}
+
+bool Devices::write(uint64_t address, uint64_t data, uint8_t strobe)
+{
+    uint64_t at = address & ~7ull;
+    if (is_uart(at)) {
+        for (uint64_t i = 0; i < 8; i++)
+            if (strobe >> i & 1)
+                uart_.write((at & (UART_BYTES - 1)) + i, static_cast<uint8_t>(data >> 8 * i));
+        return true;
+    }
+    if (at == FINISHER_BASE && (strobe & 0x0f) != 0)
+        finish(static_cast<uint32_t>(data));
+    return at == FINISHER_BASE;
+}
+
+} // namespace board

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What stands on the far side of the core's two AXI4 ports: RAM on the cached one, devices on the
+// uncached one.
+#ifndef BUS_H
+#define BUS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "uart.h"
+
+namespace board {
+
+// The physical map. The core's own devices (CLINT at 0x2000000, PLIC at 0xc000000) are inside the
+// Verilog.
+constexpr uint64_t BOOT_BASE = 0x10000000; // where the core's ROM jumps to
+constexpr uint64_t BOOT_BYTES = 0x1000;
+constexpr uint64_t UART_BASE = 0x10001000;
+constexpr uint64_t UART_BYTES = 0x100;
+constexpr uint64_t VIRT_UART_BASE = BOOT_BASE; // the same UART where QEMU's `virt` has it
+constexpr uint64_t FINISHER_BASE = 0x10002000;
+constexpr uint64_t RAM_BASE = 0x80000000;
+
+// One beat of a read or write: `data` and the bits of `strobe` stand in the byte lanes of the
+// aligned eight bytes that hold `address`. Both return false if nothing is mapped there.
+class Bus {
+  public:
+    virtual ~Bus() = default;
+    // `bytes` is 1, 2, 4 or 8; a device answers only for the registers in [address, address +
+    // bytes).
+    virtual bool read(uint64_t address, unsigned bytes, uint64_t *data) = 0;
+    virtual bool write(uint64_t address, uint64_t data, uint8_t strobe) = 0;
+};
+
+class Ram : public Bus {
+  public:
+    explicit Ram(uint64_t bytes);
+    bool read(uint64_t address, unsigned bytes, uint64_t *data) override;
+    bool write(uint64_t address, uint64_t data, uint8_t strobe) override;
+    uint64_t bytes() const
+    {
+        return bytes_;
+    }
+    // The RAM behind [address, address + length), or null where that is not all RAM.
+    uint8_t *span(uint64_t address, uint64_t length);
+
+  private:
+    uint64_t bytes_;
+    std::unique_ptr<uint8_t, void (*)(void *)>
+        memory_; // zeros, taken from the host page by page as they are touched
+};
+
+// Boot stub, ns16550 UART, SiFive test finisher.
+//
+// The boot stub and the UART share the page at BOOT_BASE, so that images built for QEMU's `virt`
+// find the UART there: the core fetches and the stub loads eight bytes at a time, and a driver
+// reads one register, so the width of a read tells which of the two is meant.
+class Devices : public Bus {
+  public:
+    Devices(uint64_t entry, uint64_t device_tree);
+    // Bit 0 is source 1 of the core's PLIC: the UART.
+    uint8_t interrupts() const
+    {
+        return uart_.interrupt();
+    }
+    bool read(uint64_t address, unsigned bytes, uint64_t *data) override;
+    bool write(uint64_t address, uint64_t data, uint8_t strobe) override;
+    bool finished() const
+    {
+        return finished_;
+    }
+    int code() const
+    {
+        return code_;
+    } // what the image gave to the finisher; 0 is a pass
+
+  private:
+    bool is_uart(uint64_t address) const;
+    uint64_t read_stub(uint64_t offset) const;
+    uint64_t read_uart(uint64_t offset, unsigned bytes);
+    void finish(uint32_t word);
+
+    uint64_t stub_[5];
+    Uart uart_;
+    bool finished_ = false;
+    int code_ = 0;
+};
+
+} // namespace board
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What the board needs of a core: its Verilog, as C++ by Verilator, behind one interface. Each core
+// has a folder beside this one; its core.cpp defines DESCRIPTION and make_core.
+#ifndef CORE_H
+#define CORE_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "axi.h"
+
+namespace board {
+
+struct Description {
+    const char *name;       // of the program, in its messages
+    const char *model;      // of the device tree: "... core in simulation"
+    const char *compatible; // of the device tree's root
+    const char *isa;        // as the device tree writes it: rv64imac
+};
+extern const Description DESCRIPTION;
+
+enum class Port { MEMORY, DEVICES };
+
+class Core {
+  public:
+    virtual ~Core() = default;
+    virtual void reset(bool on) = 0;
+    // Sets the clock; returns when all signals have settled.
+    virtual void clock(bool high) = 0;
+    // What the core asks for, and what it is given. Valid with the clock low.
+    virtual AxiRequest request(Port port) const = 0;
+    virtual void respond(Port port, const AxiResponse &response) = 0;
+    // The levels of the interrupt lines of devices: bit 0 is source 1 of the PLIC.
+    virtual void interrupt(uint8_t lines) = 0;
+    // Whether the hart waits for an interrupt.
+    virtual bool waits() const = 0;
+    // Sets the time to one tick before the timer, if one is set and lies ahead. The hart itself is
+    // not touched: it executes what it would have executed, some millions of cycles earlier.
+    virtual void leap() = 0;
+    // Writes the cycle into the trace, if there is one. Once a cycle, before the clock rises.
+    virtual void observe(uint64_t cycle) = 0;
+    // Throws std::runtime_error if not all of the trace could be written.
+    virtual void close_trace() = 0;
+    // Of the instruction that retired last, or near it.
+    virtual uint64_t pc() const = 0;
+};
+
+// `trace` is the file to write, empty for none. Throws std::runtime_error if it cannot be made.
+std::unique_ptr<Core> make_core(const std::string &trace);
+
+} // namespace board
+
+#endif

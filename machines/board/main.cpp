@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The board: a core's Verilog, as C++ by Verilator, with memory, devices and an image to run.
+// README.md beside this file documents the options, the memory map and the exit codes.
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "axi.h"
+#include "bus.h"
+#include "core.h"
+#include "devicetree.h"
+#include "elf.h"
+
+namespace board {
+
+enum Exit { PASSED = 0, FAILED = 1, USAGE = 2, BROKEN = 5, BOUND = 124 };
+
+struct Options {
+    std::string image, append, trace;
+    uint64_t memory_mib = 128;
+    uint64_t max_cycles = 0; // 0: none
+    bool leap = false;
+    Latency latency;
+};
+
+struct Usage : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+constexpr const char *HELP =
+    "usage: %s [--append WORDS] [--memory-mib N] [--memory-latency CYCLES]\n"
+    "              [--memory-jitter SEED] [--max-cycles N] [--leap] [--trace FILE] IMAGE.elf\n";
+constexpr uint64_t LATENCY_MAX = 100000;
+constexpr uint64_t TREE_BYTES = 0x10000; // of the end of RAM
+constexpr uint64_t RESET_CYCLES = 20;
+constexpr uint64_t IDLE_CYCLES = 1000; // before --leap: whatever was under way has ended by then
+constexpr uint64_t FAULT_READS_MAX =
+    1000; // fetch may run ahead to where nothing is; so many reads are no accident
+
+static uint64_t number(const std::string &option, const char *text, uint64_t low, uint64_t high)
+{
+    char *end;
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 0);
+    if (errno != 0 || end == text || *end != '\0' || *text == '-' || value < low || value > high)
+        throw Usage(option + " " + text + " is no number from " + std::to_string(low) + " to " +
+                    std::to_string(high));
+    return value;
+}
+
+static void take_option(Options &o, const std::string &option, const char *value)
+{
+    if (option == "--append") {
+        o.append = value;
+    } else if (option == "--trace") {
+        o.trace = value;
+    } else if (option == "--memory-mib") {
+        o.memory_mib = number(option, value, 1, 2048);
+    } else if (option == "--memory-latency") {
+        o.latency.cycles = number(option, value, 0, LATENCY_MAX);
+    } else if (option == "--memory-jitter") {
+        o.latency.jitter = true;
+        o.latency.seed = number(option, value, 0, UINT64_MAX);
+    } else if (option == "--max-cycles") {
+        o.max_cycles = number(option, value, 0, UINT64_MAX);
+    } else {
+        throw Usage("there is no option " + option);
+    }
+}
+
+static Options read_options(int argc, char **argv)
+{
+    Options o;
+    for (int i = 1; i < argc; i++) {
+        std::string word = argv[i];
+        if (word.rfind("--", 0) != 0) {
+            if (!o.image.empty())
+                throw Usage("there are two images, " + o.image + " and " + word + "; give one");
+            o.image = word;
+        } else if (word == "--leap") {
+            o.leap = true;
+        } else if (i + 1 == argc) {
+            throw Usage(word + " lacks its value");
+        } else {
+            take_option(o, word, argv[++i]);
+        }
+    }
+    if (o.image.empty())
+        throw Usage("no image is given");
+    if (o.append.size() > TREE_BYTES / 2)
+        throw Usage("--append is longer than a device tree here may be");
+    return o;
+}
+
+// Memory and devices with the image in them. Throws BadImage.
+struct Board {
+    explicit Board(const Options &o)
+        : ram(o.memory_mib << 20), tree_at(RAM_BASE + ram.bytes() - TREE_BYTES),
+          devices(load_elf(o.image, ram), tree_at)
+    {
+        std::vector<uint8_t> tree = device_tree(DESCRIPTION, o.append, ram.bytes());
+        memcpy(ram.span(tree_at, tree.size()), tree.data(), tree.size());
+    }
+
+    Ram ram;
+    uint64_t tree_at;
+    Devices devices;
+};
+
+class Machine {
+  public:
+    Machine(const Options &o, Board &board)
+        : core_(make_core(o.trace)), devices_(board.devices), memory_(board.ram, o.latency),
+          mmio_(board.devices, Latency{}), leap_(o.leap)
+    {
+        core_->respond(Port::MEMORY, AxiResponse{});
+        core_->respond(Port::DEVICES, AxiResponse{});
+        core_->interrupt(0);
+        core_->reset(true);
+        for (uint64_t i = 0; i < RESET_CYCLES; i++) {
+            core_->clock(false);
+            core_->clock(true);
+        }
+        core_->reset(false);
+    }
+
+    // Until the image has finished, something went wrong, or the bound.
+    Exit run(uint64_t max_cycles)
+    {
+        while (!devices_.finished()) {
+            if (max_cycles != 0 && cycle_ == max_cycles)
+                return stopped_at_bound();
+            if (faulted(memory_.faults()) || faulted(mmio_.faults()))
+                return BROKEN;
+            step();
+        }
+        core_->close_trace();
+        if (devices_.code() == 0)
+            return PASSED;
+        fprintf(stderr, "%s: the image ended itself with code %d in cycle %" PRIu64 "\n",
+                DESCRIPTION.name, devices_.code(), cycle_);
+        return FAILED;
+    }
+
+  private:
+    // One cycle: signals settle, hand-overs and retirement are seen, the clock rises, the ports
+    // and the interrupt lines offer anew.
+    void step()
+    {
+        core_->clock(false);
+        memory_.take(core_->request(Port::MEMORY), cycle_);
+        mmio_.take(core_->request(Port::DEVICES), cycle_);
+        core_->observe(cycle_);
+        if (leap_)
+            skip_idle_time();
+        core_->clock(true);
+        cycle_++;
+        core_->respond(Port::MEMORY, memory_.offer(cycle_));
+        core_->respond(Port::DEVICES, mmio_.offer(cycle_));
+        core_->interrupt(devices_.interrupts());
+    }
+
+    void skip_idle_time()
+    {
+        idle_cycles_ = core_->waits() ? idle_cycles_ + 1 : 0;
+        if (idle_cycles_ == IDLE_CYCLES)
+            core_->leap();
+    }
+
+    Exit stopped_at_bound() const
+    {
+        fprintf(stderr, "%s: stopped by --max-cycles in cycle %" PRIu64 " near pc 0x%" PRIx64 "\n",
+                DESCRIPTION.name, cycle_, core_->pc());
+        return BOUND;
+    }
+
+    bool faulted(const Faults &faults) const
+    {
+        if (faults.writes == 0 && faults.reads <= FAULT_READS_MAX)
+            return false;
+        fprintf(stderr,
+                "%s: the core %s 0x%" PRIx64 ", where nothing is, in cycle %" PRIu64
+                " near pc 0x%" PRIx64 "; README.md of machines/board has the memory map\n",
+                DESCRIPTION.name, faults.writes > 0 ? "wrote to" : "keeps reading from",
+                faults.last_address, cycle_, core_->pc());
+        return true;
+    }
+
+    std::unique_ptr<Core> core_;
+    Devices &devices_;
+    AxiPort memory_, mmio_;
+    bool leap_;
+    uint64_t cycle_ = 0; // since reset
+    uint64_t idle_cycles_ = 0;
+};
+
+static int run(int argc, char **argv)
+{
+    Options options = read_options(argc, argv);
+    Board board(options);
+    return Machine(options, board).run(options.max_cycles);
+}
+
+} // namespace board
+
+int main(int argc, char **argv)
+{
+    const char *name = board::DESCRIPTION.name;
+    int code;
+    try {
+        code = board::run(argc, argv);
+    } catch (const board::Usage &wrong) {
+        fprintf(stderr, "%s: %s\n", name, wrong.what());
+        fprintf(stderr, board::HELP, name);
+        code = board::USAGE;
+    } catch (const board::BadImage &wrong) {
+        fprintf(stderr, "%s: %s\n", name, wrong.what());
+        code = board::USAGE;
+    } catch (const std::exception &wrong) {
+        fprintf(stderr, "%s: %s\n", name, wrong.what());
+        code = board::BROKEN;
+    }
+    if (fflush(stdout) != 0)
+        code = board::BROKEN;
+    return code;
+}

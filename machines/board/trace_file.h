@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The file of what ran between the hints of core/clock.h: every instruction, with the cycles since
+// the one before it by cause. FORMAT.md has the bytes.
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+
+namespace board {
+
+enum Cause : uint8_t {
+    ISSUE,
+    ICACHE,
+    DCACHE,
+    TLB,
+    BRANCH,
+    TRAP,
+    CSR,
+    MULDIV,
+    MMIO,
+    STORE,
+    INTERLOCK,
+    UNATTRIBUTED,
+    CAUSES
+};
+
+// Sixteen bytes of header, then steps, little-endian, without padding.
+struct TraceHeader {
+    char magic[8];
+    uint32_t version, step_bytes;
+};
+static_assert(sizeof(TraceHeader) == 16, "the header is 16 bytes");
+
+struct TraceStep {
+    uint64_t clock; // cycle in which it retired
+    uint64_t pc;
+    uint32_t insn;
+    uint8_t privilege; // 0 user, 1 supervisor, 3 machine
+    uint8_t flags;     // bit 0: trapped instead of retiring; bit 1: an interrupt was taken here
+    uint16_t space;    // 0 without translation, else numbered by page table in order of appearance
+    uint32_t cause_cyc[CAUSES];
+};
+static_assert(sizeof(TraceStep) == 72, "a step is 72 bytes");
+
+constexpr uint8_t TRAPPED = 1, INTERRUPTED = 2;
+
+class TraceFile {
+  public:
+    // Throws std::runtime_error if the file cannot be made.
+    explicit TraceFile(const std::string &path);
+    ~TraceFile();
+    // All steps in order; those between two hints are written, with the number of their address
+    // space. `root_page` is the physical page of its root table, 0 without translation.
+    void add(TraceStep step, uint64_t root_page);
+    // Throws std::runtime_error if not all could be written.
+    void close();
+
+  private:
+    uint16_t space(uint64_t root_page);
+
+    std::string path_;
+    FILE *file_;
+    bool open_ = false; // inside a window
+    std::map<uint64_t, uint16_t> spaces_;
+};
+
+} // namespace board
+
+#endif

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two sides of sessions -> the change of one circle, with the core's speed taken off.
+
+The visits of both sides are regressed on the reference x, as in an analysis of covariance. The true
+slope is one for nearly every circle, and a minute's visits tell it badly; so their slope is shrunk
+towards one by how well they tell it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cyclometer.estimate.interval import FloatArray
+from cyclometer.estimate.reference import shift
+from cyclometer.estimate.session import CLEAR, Mean, Session, mean
+
+SLOPES = 0.15
+"""Standard deviation of the circles' true slopes about one."""
+_CERTAIN = 1e9  # degrees of freedom of a variance that is as good as known
+
+Parts = tuple[tuple[float, float], ...]
+"""(variance, degrees of freedom) of what an error is the sum of."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the visits say about log(after / before).
+
+    before, after: the mean of each session's visits at the speed of the first session, as logs.
+    parts: what the error of `value` consists of, as far as the sessions' own visits know it.
+    speed: by how much x is higher after; None if nothing aligns the sides.
+    by_floors: whether x comes from the floor circles.
+    """
+
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    parts: Parts
+    slope: float
+    speed: float | None
+    by_floors: bool
+
+    @property
+    def value(self) -> float:
+        return float(np.mean(self.after) - np.mean(self.before))
+
+    @property
+    def own_variance(self) -> float:
+        return sum(variance for variance, _ in self.parts)
+
+
+def difference(before: Sequence[Session], after: Sequence[Session]) -> Difference:
+    """The change from the sessions of one side, at least one, to those of the other.
+
+    A fixed cost is subtracted on both sides or on neither: taken off one alone it would be a
+    change.
+    """
+    sessions = [*before, *after]
+    subtract = _fixed_cost_is_there(sessions)
+    shifts = [shift(sessions[0].reference, one.reference) for one in sessions]
+    aligned = None not in shifts
+    x = [
+        one.x + (by or 0.0) if aligned else one.x - one.x.mean()
+        for one, by in zip(sessions, shifts, strict=True)
+    ]
+    y = [one.y(subtract) for one in sessions]
+    slope, variance = _slope(x, y)
+    means = [mean(b - slope * a, s.process) for a, b, s in zip(x, y, sessions, strict=True)]
+    cut = len(before)
+    speed = float(np.mean([a.mean() for a in x[cut:]]) - np.mean([a.mean() for a in x[:cut]]))
+    parts = [
+        part
+        for side, chosen in ((before, means[:cut]), (after, means[cut:]))
+        for one, average in zip(side, chosen, strict=True)
+        for part in _parts(one, average, subtract, len(side))
+    ]
+    return Difference(
+        before=tuple(m.value for m in means[:cut]),
+        after=tuple(m.value for m in means[cut:]),
+        parts=(*parts, (speed**2 * variance, _CERTAIN)),
+        slope=slope,
+        speed=speed if aligned else None,
+        by_floors=any(one.reference and one.reference.zero is not None for one in sessions),
+    )
+
+
+def _fixed_cost_is_there(sessions: Sequence[Session]) -> bool:
+    """Whether all sessions together show a fixed cost, and each of them can subtract it."""
+    costs = [one.fixed_cost for one in sessions if one.less is not None and one.fixed_cost]
+    if len(costs) < len(sessions):
+        return False
+    c = np.array([cost.c for cost in costs])
+    error = np.array([cost.c_standard_error for cost in costs])
+    if not error.all():
+        return bool(np.any(c[error == 0]))
+    return abs(float(np.sum(c / error**2))) > CLEAR * math.sqrt(float(np.sum(error**-2)))
+
+
+def _slope(x: Sequence[FloatArray], y: Sequence[FloatArray]) -> tuple[float, float]:
+    """The slope of y on x within the sessions, shrunk towards one, and its variance."""
+    dx = np.concatenate([one - one.mean() for one in x])
+    dy = np.concatenate([one - one.mean() for one in y])
+    square, df = float(dx @ dx), dx.size - len(x) - 1
+    if not square or df < 1:
+        return 1.0, SLOPES**2
+    seen = float(dx @ dy) / square
+    error = float(np.sum((dy - seen * dx) ** 2)) / df / square
+    if not error:
+        return seen, 0.0
+    precision = 1 / error + SLOPES**-2
+    return (seen / error + SLOPES**-2) / precision, 1 / precision
+
+
+def _parts(one: Session, average: Mean, subtract: bool, sessions: int) -> Parts:
+    """What a session adds to the variance of its side's mean over so many sessions."""
+    cost = (one.cost_error(subtract) ** 2, one.visits - 1.0)
+    return tuple((variance / sessions**2, df) for variance, df in (*average.parts, cost))

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Verdicts by a clock that repeats to the digit: any difference is real, but for what moving code
+does.
+
+The unit is the image: another boot of an image repeats it and shows nothing new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cyclometer.compare import statistics
+from cyclometer.compare.finding import Finding, Options, both, for_rates, rough
+from cyclometer.compare.pairing import Circle, Pair, of_runs
+from cyclometer.estimate.interval import FloatArray, Interval
+from cyclometer.estimate.latencies import RunEstimate
+from cyclometer.estimate.rows import Estimate
+
+_DIGITS = 9  # beyond which an exact latency shows only what dividing by the turns left
+LAYOUT_FLOORS = {"turns": 0.10, "passes": 0.15, "few passes": 0.30}
+"""What moving code alone does to exact cycles, by what was timed: docs/experiments/layout.md. A
+pass meets caches and predictors as the rig left them, and the lowest of few passes is not yet the
+one that repeats."""
+FEW_PASSES = 10
+"""Fewer passes than these are few: a quick run's."""
+LAYOUTS = 3
+"""From so many images a side on, their own spread tells what moving code does, and the floor is
+not needed.
+"""
+
+
+def by_image(pair: Pair, level: float) -> Pair:
+    """The pair with one run an image, where the clock is exact and a side has several images, as
+    layouts of one source.
+
+    Another boot of an image repeats it to the digit. Counted as a run it would make two layouts
+    look like four.
+    """
+    if not several_images(pair):
+        return pair
+    before, after = (
+        circle and _one_an_image(circle, level) for circle in (pair.before, pair.after)
+    )
+    return Pair(before, after, pair.refusal)
+
+
+def several_images(pair: Pair) -> bool:
+    """Whether the clock is exact and a side has several images."""
+    sides = [circle for circle in (pair.before, pair.after) if circle is not None]
+    return sides[0].estimate.clock.exact and any(len(set(circle.images)) > 1 for circle in sides)
+
+
+def _one_an_image(circle: Circle, level: float) -> Circle:
+    """Of each image whose runs agree the first one; where they differ, all of them."""
+    runs: dict[Hashable, list[RunEstimate]] = {}
+    for image, run in zip(circle.images, circle.estimate.runs, strict=True):
+        runs.setdefault(image, []).append(run)
+    kept = [
+        (image, run)
+        for image, booted in runs.items()
+        for run in (booted if differ(booted) else booted[:1])
+    ]
+    estimate = replace(
+        of_runs(circle.estimate, [run for _, run in kept], level), tests=circle.estimate.tests
+    )
+    return replace(circle, estimate=estimate, images=tuple(image for image, _ in kept))
+
+
+def differ(runs: Sequence[RunEstimate]) -> bool:
+    """Whether runs by an exact clock do not all agree."""
+    return _distinct(runs).size > 1
+
+
+def _distinct(runs: Sequence[RunEstimate]) -> FloatArray:
+    """The latencies that occur, by an exact clock."""
+    return np.unique(np.round([run.latency.value for run in runs], _DIGITS))
+
+
+def images(pair: Pair) -> tuple[int, int]:
+    """How many different images each side booted; 0 where nobody says."""
+    assert pair.before is not None
+    assert pair.after is not None
+    return len(set(pair.before.images)), len(set(pair.after.images))
+
+
+def judge(pair: Pair, options: Options) -> Finding | None:
+    """An exact clock repeats to the digit. Where its runs differ all the same they are judged as
+    noisy, and so are images enough to show what moving code does to the row.
+    """
+    b, a = both(pair)
+    if not b.clock.exact or differ(b.runs) or differ(a.runs):
+        return None
+    floor = layout_floor(options, b, a)
+    change, verdict = statistics.decide_exact(_distinct(b.runs), _distinct(a.runs), floor)
+    if 0 < abs(change) <= floor and min(images(pair)) >= LAYOUTS:
+        return None
+    interval = Interval(change, change, options.level)
+    reason = "exact clock" + (f", layout floor {rough(floor)}" if floor else "")
+    return Finding(pair, for_rates(verdict, b), reason, change, interval, "exact", None, floor, 0)
+
+
+def layout_floor(options: Options, *estimates: Estimate) -> float:
+    """The layout floor of these estimates of one row by an exact clock, the largest one."""
+    if options.layout_floor is not None:
+        return options.layout_floor
+    return max(map(_layout_floor, estimates))
+
+
+def _layout_floor(e: Estimate) -> float:
+    """Counts of instructions have none. Printed figures are taken for passes: nobody says how they
+    were timed.
+    """
+    if e.clock.unit != "cycles":
+        return 0.0
+    if e.method == "accumulated":
+        return LAYOUT_FLOORS["turns"]
+    few = e.method != "reported" and min(run.overall.tests for run in e.runs) < FEW_PASSES
+    return LAYOUT_FLOORS["few passes" if few else "passes"]

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The speed of the core during each visit: the reference series x of a bundle.
+
+x is the logarithm of how many clock units one cycle of the core lasts, so that y - x is the
+logarithm of a latency in cycles where y is that of the latency in clock units. A constant may be
+added to all x of a bundle; `zero` says how to align the x of two bundles. There are three sources,
+the best one first:
+
+- `core_cycles`, a counter of each test: the core's own cycles beside the clock's units;
+- `chain_before` and `chain_after`, counters of each test: what a chain of instructions of known
+  length took directly before and behind it, `environment.chain_cycles` being the length in cycles;
+- visits of the `floor.*` circles, which execute user code alone: what they took about that time
+  against what they took over the session. It knows no common constant, and follows the core's
+  speed as closely as these visits lie (a third of a second in a default run).
+
+A clock that counts the core's cycles is its own reference: x is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclometer.bundle.model import MISSING, Bundle, Samples
+from cyclometer.estimate.grouped import grouped
+from cyclometer.estimate.interval import FloatArray
+
+TIMED = ("accumulated", "direct")
+"""The methods whose tests are timed for their latency."""
+FLOOR = "floor."
+"""Keys of the circles that serve as reference begin with this."""
+WINDOW_S = 0.3
+"""Standard deviation of the Gaussian weights of floor visits about a moment."""
+_BLOCK = 512  # visits whose weights are worked out at once
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where x comes from. Either `tests` holds x of every sample (NaN if it was not read), or x
+    follows from floor visits: their moments in seconds and x at them, both of shape (visits,).
+
+    `zero`: for each floor circle the constant that its visits leave in x; None if x has none.
+    """
+
+    tests: FloatArray | None = None
+    seconds: FloatArray = field(default_factory=lambda: np.zeros(0))
+    floors: FloatArray = field(default_factory=lambda: np.zeros(0))
+    zero: Mapping[str, float] | None = None
+
+    def at(self, tests: Indices, visit: NDArray[np.integer], seconds: FloatArray) -> FloatArray:
+        """x of some visits, shape (visits,).
+
+        Args:
+            tests: indices of the visits' samples, shape (n,).
+            visit: which of the visits each sample belongs to, shape (n,).
+            seconds: the middle of each visit, shape (visits,).
+        """
+        if self.tests is not None:
+            return grouped(self.tests[tests], visit, seconds.size).medians()
+        x = np.empty_like(seconds)
+        for start in range(0, seconds.size, _BLOCK):
+            some = slice(start, start + _BLOCK)
+            apart = np.subtract.outer(seconds[some], self.seconds) / WINDOW_S
+            # relative to the nearest visit, so that a moment far from all of them has weights, too
+            nearest = np.abs(apart).min(axis=1, keepdims=True)
+            weight = np.exp((nearest**2 - apart**2) / 2)
+            x[some] = weight @ self.floors / weight.sum(axis=1)
+        return x
+
+
+def reference(bundle: Bundle, seconds: FloatArray) -> Reference | None:
+    """The best reference that a bundle has; None if it has none.
+
+    Args:
+        seconds: the moment of every sample (`timeline.seconds`).
+    """
+    clocks = {row.clock.unit for row in bundle.identity.rows}
+    if clocks == {"cycles"}:
+        return Reference(tests=np.zeros(len(bundle.samples)))
+    beside = _beside_tests(bundle)
+    return _of_floors(bundle, seconds) if beside is None else Reference(tests=beside)
+
+
+def shift(before: Reference | None, after: Reference | None) -> float | None:
+    """What to add to x of `after` so that its zero is that of `before`; None if nothing says.
+
+    Floor circles give the median of what each of them says: one whose loop lies otherwise in the
+    two programs does not decide it.
+    """
+    if before is None or after is None:
+        return None
+    if before.zero is None or after.zero is None:
+        return 0.0 if before.zero is after.zero else None
+    common = before.zero.keys() & after.zero.keys()
+    moved = [after.zero[key] - before.zero[key] for key in common]
+    return float(np.median(moved)) if moved else None
+
+
+def _beside_tests(bundle: Bundle) -> FloatArray | None:
+    """x of every sample from readings beside each test; None unless every timed test has them."""
+    samples, rows = bundle.samples, bundle.identity.rows
+    core = _counter(samples, "core_cycles")
+    chain = (_counter(samples, "chain_before") + _counter(samples, "chain_after")) / 2
+    cycles = bundle.identity.environment.get("chain_cycles")
+    length = float(cycles) if isinstance(cycles, int | float) and cycles > 0 else np.nan
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = np.where(np.isnan(core), np.log(chain / length), np.log(samples.value / core))
+    timed = np.array([row.method in TIMED for row in rows], bool)[samples.row]
+    timed &= (samples.kind == 0) & (samples.tags == 0)
+    return x if timed.any() and np.isfinite(x[timed]).all() else None
+
+
+def _counter(samples: Samples, name: str) -> FloatArray:
+    """A counter of every sample as floating point; NaN if it was not read."""
+    if name not in samples.counters:
+        return np.full(len(samples), np.nan)
+    counted = samples.counters[name]
+    return np.where(counted == MISSING, np.nan, counted)
+
+
+def _of_floors(bundle: Bundle, seconds: FloatArray) -> Reference | None:
+    samples, moments, deviations, zero = bundle.samples, [], [], {}
+    for index, row in enumerate(bundle.identity.rows):
+        tests = samples.of_row(index)
+        tests = tests[(samples.kind[tests] == 0) & (samples.tags[tests] == 0)]
+        tests = tests[(samples.value[tests] > 0) & np.isfinite(seconds[tests])]
+        if row.method != "accumulated" or not row.contract.key.startswith(FLOOR) or not tests.size:
+            continue
+        visit, visits = visits_of(samples, tests)
+        y = np.log(grouped(samples.value[tests] / samples.turns[tests], visit, visits).medians())
+        zero[row.contract.key] = float(np.median(y))
+        deviations.append(y - zero[row.contract.key])
+        moments.append(np.bincount(visit, seconds[tests]) / np.bincount(visit))
+    if not zero:
+        return None
+    return Reference(None, np.concatenate(moments), np.concatenate(deviations), zero)
+
+
+def visits_of(samples: Samples, tests: Indices) -> tuple[NDArray[np.intp], int]:
+    """The number of the visit that each test belongs to, counted from 0, and how many there are."""
+    number = (samples.run[tests].astype(np.int64) << 32) + samples.visit[tests]
+    found, visit = np.unique(number, return_inverse=True)
+    return visit, found.size

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What one session knows about a circle: a value of each visit, the core's speed then, and time.
+
+A session is one measurement: visits of all circles in random order over a minute or more. Tests of
+one visit share a layout and a moment, so the visit is the smallest unit; the machine's speed drifts
+over seconds, so that an error is computed from the means of BLOCKS stretches of time and not from
+single visits. What a session's own visits cannot tell is how the next session will differ; that is
+`compare.component`'s subject.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclometer.bundle.model import Bundle, Samples
+from cyclometer.estimate import fixed_cost, timeline
+from cyclometer.estimate.grouped import grouped
+from cyclometer.estimate.interval import FloatArray, Interval, student
+from cyclometer.estimate.levels import LevelsEstimate
+from cyclometer.estimate.marginal import MarginalFit
+from cyclometer.estimate.reference import TIMED, Reference, reference, visits_of
+from cyclometer.estimate.regimes import Regime
+
+MACHINE = (
+    "build",
+    "command_line",
+    "cpu_count",
+    "cpu_model",
+    "kernel_release",
+    "kernel_version",
+    "microcode",
+)
+"""Facts of the environment that sessions of one machine and one image share."""
+BLOCKS = 12
+"""Stretches of time whose means are taken for independent, if there are two visits for each."""
+FEWEST_BLOCKS = 4
+CLEAR = 3.0
+"""A fixed cost counts as present if it is this many standard errors from zero."""
+OUTLYING = 4.0
+"""Robust standard deviations from the median of the visits at which a visit is winsorised."""
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """When and where a session took place: `machine` names what sessions must share to be
+    repetitions of each other, `boot` is the boot's identity (empty if not known).
+    """
+
+    machine: tuple[tuple[str, str], ...]
+    boot: str
+    began: datetime | None
+
+
+@dataclass(frozen=True)
+class Moments:
+    """When the samples of a bundle were taken, in seconds on one axis (`timeline.seconds`), and how
+    fast the core was then; `reference` is None if nothing says.
+
+    process_a_visit: whether each visit was a process of its own, not one of its run.
+    """
+
+    occasion: Occasion
+    seconds: FloatArray
+    reference: Reference | None
+    process_a_visit: bool = False
+
+
+@dataclass(frozen=True)
+class Session:
+    """The visits of one circle in one bundle; arrays have shape (visits,), in order of time.
+
+    y is the logarithm of a visit's median latency of a turn in clock units, x the logarithm of the
+    clock units in a cycle of the core (`reference`), up to a constant.
+
+    seconds: middle of the visit since the bundle's first sample.
+    run, process: the run that it belongs to, and the process that it ran in.
+    whole: y with nothing subtracted.
+    less: y with the fixed cost of a test subtracted; None if it cannot be, or is not known.
+    fixed_cost: the fixed cost, from the sizes within each visit; None for a flow of one size.
+    share: by which fraction of a turn one clock unit of fixed cost raises a mean latency.
+    """
+
+    occasion: Occasion
+    seconds: FloatArray
+    run: NDArray[np.int32]
+    process: NDArray[np.int32]
+    whole: FloatArray
+    less: FloatArray | None
+    x: FloatArray
+    reference: Reference | None
+    fixed_cost: MarginalFit | None
+    share: float
+
+    @property
+    def visits(self) -> int:
+        return self.seconds.size
+
+    @property
+    def has_fixed_cost(self) -> bool:
+        """Whether a fixed cost was found that can be subtracted."""
+        if self.less is None or self.fixed_cost is None:
+            return False
+        return abs(self.fixed_cost.c) > CLEAR * self.fixed_cost.c_standard_error
+
+    def y(self, subtract: bool) -> FloatArray:
+        """The visits with or without the fixed cost subtracted, winsorised about x."""
+        y = self.less if subtract and self.less is not None else self.whole
+        return winsorised(y - self.x) + self.x
+
+    def cost_error(self, subtract: bool) -> float:
+        """Standard error that a subtracted fixed cost leaves in every y alike."""
+        if not subtract or self.less is None or self.fixed_cost is None:
+            return 0.0
+        return self.fixed_cost.c_standard_error * self.share
+
+    def part(self, chosen: NDArray[np.intp]) -> Session:
+        """The session with only these of its visits; its fixed cost stays what it was."""
+        return replace(
+            self,
+            seconds=self.seconds[chosen],
+            run=self.run[chosen],
+            process=self.process[chosen],
+            whole=self.whole[chosen],
+            less=None if self.less is None else self.less[chosen],
+            x=self.x[chosen],
+        )
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over the visits of a session with the variance that they explain: `parts` are
+    (variance, degrees of freedom), of time blocks and of processes.
+    """
+
+    value: float
+    parts: tuple[tuple[float, float], ...]
+
+    @property
+    def variance(self) -> float:
+        return sum(variance for variance, _ in self.parts)
+
+
+def moments_of(bundle: Bundle) -> Moments | None:
+    """When the samples of a bundle were taken; None if that is not known, or matters not: an exact
+    clock repeats at any time.
+    """
+    if not any(row.method in TIMED and not row.clock.exact for row in bundle.identity.rows):
+        return None
+    seconds = timeline.seconds(bundle)
+    if seconds is None:
+        return None
+    process_a_visit = bundle.identity.plan.get("process") == "visit"
+    return Moments(_occasion(bundle), seconds, reference(bundle, seconds), process_a_visit)
+
+
+def _occasion(bundle: Bundle) -> Occasion:
+    facts = bundle.identity.environment
+    named = {name: str(facts[name]) for name in MACHINE if name in facts}
+    named |= {"target": bundle.identity.target, "tool": bundle.identity.tool}
+    try:
+        began = datetime.fromisoformat(bundle.identity.created)
+    except ValueError:
+        began = None
+    if began is not None and began.tzinfo is None:
+        began = began.replace(tzinfo=UTC)
+    return Occasion(tuple(sorted(named.items())), str(facts.get("boot_id", "")), began)
+
+
+def session(
+    samples: Samples,
+    tests: NDArray[np.intp],
+    moments: Moments,
+    overhead: float = 0.0,
+    level: float = 0.95,
+) -> Session | None:
+    """The session of one row; None if fewer than two visits were timed, or a latency is not
+    positive.
+
+    Args:
+        tests: indices of the row's tests that count, shape (n,).
+        overhead: clock units to subtract from every test, such as the cost of reading the clock.
+    """
+    tests = tests[np.isfinite(moments.seconds[tests])]
+    visit, visits = visits_of(samples, tests)
+    if visits < 2:
+        return None
+    A, N = samples.value[tests] - overhead, samples.turns[tests].astype(np.float64)
+    whole = grouped(A / N, visit, visits).medians()
+    if whole.min() <= 0:
+        return None
+    cost = fixed_cost.over_visits(A, N, visit, visits, level)
+    less = None
+    if cost is not None and np.all(cost.c < A):
+        less = np.log(grouped((A - cost.c) / N, visit, visits).medians())
+    run = np.zeros(visits, np.int32)
+    run[visit] = samples.run[tests]
+    process = np.arange(visits, dtype=np.int32) if moments.process_a_visit else run
+    middle = np.bincount(visit, moments.seconds[tests]) / np.bincount(visit)
+    x = np.zeros(visits)
+    if moments.reference is not None:
+        x = moments.reference.at(tests, visit, middle)
+    share = float(np.mean(1 / N) / np.median(whole))
+    found = Session(
+        occasion=moments.occasion,
+        seconds=middle,
+        run=run,
+        process=process,
+        whole=np.log(whole),
+        less=less,
+        x=x,
+        reference=moments.reference,
+        fixed_cost=cost,
+        share=share,
+    )
+    return found.part(np.argsort(middle, kind="stable"))
+
+
+def winsorised(values: FloatArray) -> FloatArray:
+    """Values, shape (n,), with those beyond OUTLYING robust standard deviations moved there."""
+    middle = np.median(values)
+    reach = OUTLYING * 1.4826 * float(np.median(np.abs(values - middle)))
+    clipped: FloatArray = np.clip(values, middle - reach, middle + reach)
+    return clipped if reach else values
+
+
+def mean(values: FloatArray, process: NDArray[np.int32]) -> Mean:
+    """The mean of visits, in order of time, and what its error is made of.
+
+    Time is cut into BLOCKS stretches of equally many visits (half as many as visits if those are
+    few); their means spread as drift and noise of the visits do. What a process draws once is
+    shared by its visits in all blocks, so that blocks do not show it: the variance between
+    processes beyond that of their visits is added (analysis of variance, not below zero).
+    """
+    visits = values.size
+    count = BLOCKS if visits >= 2 * BLOCKS else min(visits, max(FEWEST_BLOCKS, visits // 2))
+    blocks = np.array([block.mean() for block in np.array_split(values, count)])
+    parts = [(float(blocks.var(ddof=1)) / count, count - 1.0)]
+    found, number = np.unique(process, return_inverse=True)
+    if 1 < found.size < visits:
+        parts.append(_between_processes(values, number, found.size))
+    return Mean(float(blocks.mean()), tuple(parts))
+
+
+def _between_processes(
+    values: FloatArray, process: NDArray[np.intp], processes: int
+) -> tuple[float, float]:
+    """Variance that processes add to the mean over them, and its degrees of freedom."""
+    size = np.bincount(process)
+    own = np.bincount(process, values) / size
+    within = float(np.sum((values - own[process]) ** 2)) / (values.size - processes)
+    between = float(own.var(ddof=1)) - within * float(np.mean(1 / size))
+    return max(0.0, between) / processes, processes - 1.0
+
+
+def satterthwaite(parts: tuple[tuple[float, float], ...]) -> tuple[float, float]:
+    """Sum of variances, each with its degrees of freedom, and the degrees of the sum (Satterthwaite
+    1946).
+    """
+    total = sum(variance for variance, _ in parts)
+    if not total:
+        return 0.0, min(df for _, df in parts)
+    return total, total**2 / sum(variance**2 / df for variance, df in parts)
+
+
+def latency(one: Session, level: float = 0.95) -> LevelsEstimate:
+    """The latency of a turn in clock units, at the core's mean speed in this session.
+
+    The interval says where the mean over such a minute lies; the next session is another matter.
+    """
+    subtract = one.has_fixed_cost
+    z = one.y(subtract) - one.x
+    average = mean(z, one.process)
+    runs = np.array([z[one.run == run].mean() for run in np.unique(one.run)])
+    variance, df = satterthwaite(
+        (*average.parts, (one.cost_error(subtract) ** 2, one.visits - 1.0))
+    )
+    value = math.exp(average.value + float(one.x.mean()))
+    return LevelsEstimate(
+        value=value,
+        interval=_times(value, student(0.0, math.sqrt(variance), df, level)),
+        scope="within this session",
+        runs=runs.size,
+        between_variance=None,
+        within_variance=None,
+        spread=float(runs.std(ddof=1)) if runs.size > 1 else 0.0,
+    )
+
+
+def latency_of_runs(one: Session, level: float = 0.95) -> dict[int, Regime]:
+    """The same of the visits of each run alone, by its number; `tests` are then visits."""
+    z, speed, found = one.y(one.has_fixed_cost) - one.x, float(one.x.mean()), {}
+    for run in np.unique(one.run).tolist():
+        own = z[one.run == run]
+        value = math.exp(float(own.mean()) + speed)
+        error = float(own.std(ddof=1)) / math.sqrt(own.size) if own.size > 1 else math.inf
+        interval = _times(value, student(0.0, error, own.size - 1, level))
+        found[run] = Regime(value, interval, own.size, own.size / one.visits)
+    return found
+
+
+def _times(value: float, log: Interval) -> Interval:
+    """The interval of a value whose logarithm errs by `log`."""
+    with np.errstate(over="ignore"):
+        return Interval(float(value * np.exp(log.low)), float(value * np.exp(log.high)), log.level)

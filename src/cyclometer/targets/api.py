@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What every target takes and gives: the request, progress between visits, and what was
+measured.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.errors import UsageError
+from cyclometer.record.schema import Flow
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for; None where nothing was said. A target refuses what it has no use
+    for.
+    """
+
+    only: tuple[str, ...] = ("*",)
+    runs: int | None = None
+    quick: bool = False
+    method: str | None = None
+    budget_s: float | None = None
+    cpu: int | None = None
+    clock: str | None = None
+    seed: int | None = None
+    watchdog_s: int | None = None
+    config: Mapping[str, str] = field(default_factory=dict)
+    flow: Flow | None = None
+    image: Path | None = None
+    machine: str | None = None
+    kernel: str | None = None
+    append: str | None = None
+    cpu_model: str | None = None
+    symbols: str | None = None  # path
+    memory_latency_cyc: int | None = None
+    memory_jitter: int | None = None  # seed
+
+    def refuse(self, target: str, *names: str) -> None:
+        """UsageError for the first of these options that was given to a target that cannot heed
+        it.
+        """
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and value is not False and value != {}:  # 0 is an answer, too
+                option = name.removesuffix("_s").removesuffix("_cyc").replace("_", "-")
+                raise UsageError(f"target {target} has no use for --{option}; leave it out")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a display may show, called between visits or steps of a build; and the wish to end, for
+    those in threads.
+    """
+
+    # visits done, of how many, the next one's name
+    visits: Callable[[int, int, str], None] = lambda *_: None
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+SILENT = Progress()
+
+
+def emulator_version(program: str) -> str:
+    """The first line that an emulator says of itself; empty where it says nothing."""
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()[0] if done.stdout else ""
+
+
+@dataclass
+class MeasurementResult:
+    """What a measurement yields: the bundle, not yet stored, and every run's console."""
+
+    bundle: Bundle
+    consoles: dict[str, bytes]
+    interrupted: bool = False

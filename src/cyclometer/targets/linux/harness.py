@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One run of the Linux harness: a process that takes plan lines and answers with records."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
+from cyclometer.record.decode import Decoder
+from cyclometer.record.schema import Flow, Record
+
+_DONE = re.compile(rb"^done (\d+)\s*$", re.MULTILINE)
+_CHUNK_BYTES = 1 << 16
+_ERRORS = {error.exit_code: error for error in (UsageError, NotComparable)}
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One line of the plan: a circle, a method and a flow, measured in `run`."""
+
+    run: int
+    key: str
+    method: str
+    flow: Flow
+
+    def line(self) -> str:
+        """As the harness reads it."""
+        f = self.flow
+        return f"visit {self.key} {self.method} {f.initial} {f.delta} {f.groups} {f.tests}\n"
+
+
+class Harness:
+    """A started harness. `console` holds every byte it printed; `alive` turns False when it is
+    gone.
+    """
+
+    def __init__(self, program: Path, run: int, options: list[str], watchdog_s: int):
+        command = [str(program), "--run", str(run), "--watchdog", str(watchdog_s), *options]
+        # A session of its own: Ctrl-C is for the laboratory, which ends its harnesses in order.
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+        self.console = bytearray()
+        self.decoder = Decoder()
+        self._records: list[
+            Record
+        ] = []  # decoded and not yet returned, which an interrupt must not lose
+        self.alive = True
+        self._patience_s = watchdog_s + 10.0
+        self.open = True
+
+    def visit(self, visit: Visit) -> list[Record]:
+        """Runs one visit and returns its records; fewer where the harness died on the way."""
+        assert self._process.stdin is not None
+        if not self.open:
+            return []
+        start = len(self.console)
+        try:
+            self._process.stdin.write(visit.line().encode())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return self.finish()
+        while not _DONE.search(self.console, start):
+            if not self._read():
+                return self.finish()
+        return self._hand_over()
+
+    def finish(self) -> list[Record]:
+        """Ends the plan and returns what was still to come, `end` included, and what an interrupted
+        visit left.
+        """
+        assert self._process.stdin is not None
+        if not self.open:
+            return []
+        self.open = False
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        while self._read():
+            pass
+        self.alive = False
+        self._process.kill()
+        # a process the kernel cannot end must not hold us
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=10)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._records += self.decoder.finish()
+        return self._hand_over()
+
+    @property
+    def status(self) -> int | None:
+        return self._process.returncode
+
+    def _hand_over(self) -> list[Record]:
+        records, self._records = self._records, []
+        return records
+
+    def _read(self) -> bool:
+        """Takes the next bytes; False at the end, or when a harness is silent beyond its own
+        watchdog.
+        """
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], self._patience_s)
+        data = os.read(self._process.stdout.fileno(), _CHUNK_BYTES) if ready else b""
+        self.console += data
+        self._records += self.decoder.feed(data)
+        return bool(data)
+
+
+def list_circles(program: Path, options: list[str]) -> list[Record]:
+    """`hello` and every `circle` of the harness. Raises UsageError, NotComparable or
+    MeasurementFailed with its own sentence.
+    """
+    done = subprocess.run(
+        [str(program), "--list", *options], capture_output=True, check=False, timeout=60
+    )
+    if done.returncode != 0:
+        kind = _ERRORS.get(done.returncode, MeasurementFailed)
+        said = done.stderr.decode(errors="replace").strip().removeprefix("cyclometer-linux: ")
+        raise kind(said or f"the harness ended with status {done.returncode}")
+    decoder = Decoder()
+    return decoder.feed(done.stdout) + decoder.finish()
+
+
+def pause_for_throttling(busy_s: float) -> None:
+    """Leaves other threads their share: the kernel stops real-time threads that take more than 95 %
+    of a second.
+    """
+    time.sleep(busy_s * 0.07)

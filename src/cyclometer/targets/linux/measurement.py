@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A measurement of the Linux harness: proves contracts, calibrates, then visits circles and runs in
+random order.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cyclometer.bundle.assemble import Assembler
+from cyclometer.bundle.model import Clock, Contract, Problem
+from cyclometer.errors import NothingMeasured
+from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped
+from cyclometer.targets import build
+from cyclometer.targets.api import MeasurementResult, Progress
+from cyclometer.targets.linux import harness, plan
+from cyclometer.targets.linux.harness import Harness, Visit
+from cyclometer.targets.linux.plan import Cost
+from cyclometer.units import NS_PER_S
+
+PROOF_RUN = (
+    0  # the proof is a run of its own; timed runs count from 1, and the first one calibrates
+)
+_FIRST_RUN = 1
+_PROOF_FLOW = Flow(initial=8, delta=0, groups=1, tests=5)
+_PASSES_S = 30e-3  # one eviction and ten passes
+_COLD_RUNS = 3  # runs that evict: enough for a median of the first passes
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to measure; `budget_s` is the wish for the whole measurement."""
+
+    runs: int = 5
+    rounds: int = (
+        7  # a run meets a circle at this many moments of its time, so that one of them is quiet
+    )
+    flow: Flow | None = None  # of every circle asked for, instead of one that fits the budget
+    budget_s: float = 54.0
+    only: tuple[str, ...] = ("*",)
+    method: str | None = None  # None: each circle's own
+    cpu: int = 0
+    clock: str = "native"
+    seed: int = 0
+    watchdog_s: int = 10
+
+    def options(self) -> list[str]:
+        """Options of the harness."""
+        return ["--clock", self.clock, "--cpu", str(self.cpu)]
+
+
+class Measurement:
+    """Calibrate, prove, then visit circles and runs in random order."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        contracts: Sequence[Contract],
+        progress: Progress,
+        assembler: Assembler,
+    ):
+        self.settings, self.clock, self.progress, self.assembler = (
+            settings,
+            clock,
+            progress,
+            assembler,
+        )
+        self.harnesses: dict[int, Harness] = {}
+        self.order: list[dict[str, Any]] = []
+        self.program = build.harness()
+        self.contracts = {contract.key: contract for contract in contracts}
+        self.costs: dict[str, Cost] = {}
+        self.methods = {
+            key: settings.method or own_method(contract) for key, contract in self.contracts.items()
+        }
+
+    def run(self) -> None:
+        deadline_s = time.monotonic() + self.settings.budget_s
+        self._prove()
+        self._calibrate_all()
+        self._visit_all(deadline_s)
+
+    def close(self) -> None:
+        """Ends every harness and takes what it still says."""
+        for run, runner in self.harnesses.items():
+            self._take(run, runner.finish())
+            self.assembler.add_damage(run, runner.decoder.damage)
+
+    def result(self, interrupted: bool) -> MeasurementResult:
+        assembler = self.assembler
+        if not assembler.values() and not interrupted:
+            raise NothingMeasured(self._why_nothing())
+        assembler.plan |= {
+            "settings": asdict(self.settings),
+            "order": self.order,
+            "interrupted": interrupted,
+        }
+        assembler.plan["calibration"] = {key: asdict(cost) for key, cost in self.costs.items()}
+        consoles = {f"run-{run}": bytes(runner.console) for run, runner in self.harnesses.items()}
+        return MeasurementResult(assembler.bundle(), consoles, interrupted)
+
+    def _why_nothing(self) -> str:
+        reasons = [f"{p.where}: {p.what}" for p in self.assembler.problems]
+        return "nothing was measured" + (f" ({reasons[0]})" if reasons else "; see the console")
+
+    def _harness(self, run: int, extra: Sequence[str] = ()) -> Harness:
+        if run not in self.harnesses:
+            options = [*self.settings.options(), *extra]
+            self.harnesses[run] = Harness(self.program, run, options, self.settings.watchdog_s)
+        return self.harnesses[run]
+
+    def _take(self, run: int, records: Iterable[Record]) -> None:
+        self.assembler.add(run, records)
+
+    def _visit(self, run: int, key: str, method: str, flow: Flow) -> tuple[list[Record], float]:
+        """One visit, unless the run's harness is gone; returns its records and the seconds it
+        took.
+        """
+        runner = self._harness(run)
+        if not runner.alive:
+            return [], 0.0
+        started = time.monotonic()
+        records = runner.visit(Visit(run, key, method, flow))
+        took_s = time.monotonic() - started
+        if not runner.alive:
+            what = (
+                f"the harness ended during {key} (status {runner.status}); its earlier visits "
+                "are kept"
+            )
+            self.assembler.problems.append(Problem(what, f"run {run}", "failed"))
+        harness.pause_for_throttling(took_s)
+        return records, took_s
+
+    def _prove(self) -> None:
+        """Checks each contract with the expensive counters, in a run that ends before anything is
+        timed.
+
+        A circle that fails, or that this machine does not have, is visited no more: a hung one
+        takes a watchdog's time.
+        """
+        self._harness(PROOF_RUN, ["--proof"])
+        for done, key in enumerate(list(self.contracts)):
+            self.progress.visits(done, len(self.methods), f"proof of {key}")
+            records, _ = self._visit(PROOF_RUN, key, "proof", _PROOF_FLOW)
+            self._take(PROOF_RUN, records)
+            if any(isinstance(record, Failed | Skipped) for record in records):
+                del self.contracts[key]
+        self._take(PROOF_RUN, self._harness(PROOF_RUN).finish())
+
+    def _calibrate_all(self) -> None:
+        for done, key in enumerate(self.contracts):
+            self.progress.visits(done, len(self.contracts), f"calibration of {key}")
+            if cost := self._calibrate(key):
+                self.costs[key] = cost
+
+    def _calibrate(self, key: str) -> Cost | None:
+        """Doubles the turns until a test fills a quarter of TEST_S. None where the circle cannot
+        run.
+        """
+        turns, overhead_s = 4, 0.0
+        while True:
+            records, took_s = self._visit(_FIRST_RUN, key, "accumulated", Flow(turns, 0, 1, 3))
+            group = next((r for r in records if isinstance(r, Group)), None)
+            self._take(_FIRST_RUN, [r for r in records if not isinstance(r, Group | Circle)])
+            if group is None:
+                return None
+            best_s = min(group.values) / self._hz()
+            # the ends of one way are out of order, as without priorities: more turns tell no more
+            if best_s < 0:
+                return Cost(turn_s=took_s / (3 * turns), visit_s=took_s)
+            overhead_s = max(took_s - 3 * best_s, 1e-3)
+            if best_s >= plan.TEST_S / 4 or turns >= 1 << 22:
+                return Cost(turn_s=max(best_s, 1e-12) / turns, visit_s=overhead_s)
+            turns = min(turns * max(2, int(plan.TEST_S / max(best_s, 1e-9))), 1 << 22)
+
+    def _hz(self) -> float:
+        return NS_PER_S if self.clock.unit == "ns" else self.clock.hz or NS_PER_S
+
+    def _visit_all(self, deadline_s: float) -> None:
+        s, rng = self.settings, random.Random(self.settings.seed)
+        keys = list(self.costs)
+        left_s = deadline_s - time.monotonic() - min(s.runs, _COLD_RUNS) * len(keys) * _PASSES_S
+        share_s = left_s / max(1, len(keys)) / (1 + plan.REFERENCE_SHARE)
+        flows = {key: self._flow(key, share_s) for key in keys}
+        order = plan.shuffled(keys, s.runs, s.rounds, rng)
+        for done, (number, run, key) in enumerate(order):
+            self.progress.visits(done, len(order), key)
+            if done % plan.REFERENCE_EVERY == 0:
+                self._visit_references(run)
+            if number == 0 and run <= _COLD_RUNS:
+                self._timed(run, key, "passes", plan.single_flow(plan.PASSES))
+            pace = plan.pace(
+                deadline_s - time.monotonic(), len(order) - done, share_s / (s.runs * s.rounds)
+            )
+            flow = flows[key] if flows[key] is s.flow else plan.paced(flows[key], pace)
+            self._timed(run, key, self.methods[key], flow)
+        self.progress.visits(len(order), len(order), "")
+
+    def _flow(self, key: str, share_s: float) -> Flow:
+        """The flow of one visit, so that all visits of a circle take about its share of the
+        budget.
+        """
+        cost, method, s = self.costs[key], self.methods[key], self.settings
+        if method == "passes":
+            return plan.single_flow(plan.PASSES)
+        if s.flow is not None and method == "accumulated" and key not in plan.REFERENCES:
+            return s.flow
+        flow = plan.accumulated_flow(cost, 1) if method == "accumulated" else plan.single_flow(1)
+        tests = plan.tests_within(flow, cost, share_s, s.runs, s.rounds)
+        return Flow(flow.initial, flow.delta, flow.groups, tests)
+
+    def _visit_references(self, run: int) -> None:
+        for key in plan.REFERENCES:
+            if key in self.costs:
+                self._timed(run, key, "accumulated", plan.reference_flow(self.costs[key]))
+
+    def _timed(self, run: int, key: str, method: str, flow: Flow) -> None:
+        if not self._harness(run).alive:
+            return  # the order on record is what was done
+        records, _ = self._visit(run, key, method, flow)
+        self._take(run, records)
+        self.order.append({"run": run, "circle": key, "method": method})
+
+
+def own_method(contract: Contract) -> str:
+    """Accumulated, unless the interval's ends lie apart so that turns cannot be joined."""
+    return "direct" if contract.interval.kind == "one_way" else "accumulated"

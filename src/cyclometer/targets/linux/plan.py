@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What to measure in which order: test sizes, tests a visit, and the randomised order of visits."""
+
+from __future__ import annotations
+
+import fnmatch
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclometer.bundle.model import Contract
+from cyclometer.errors import UsageError
+from cyclometer.record.schema import Flow
+
+# A test this long is mostly free of timer ticks (4 ms apart at 250 Hz) and dwarfs what reading a
+# clock costs.
+TEST_S = 150e-6
+SIZES = 3  # groups a flow, so that the fixed cost can be told from the latency, and a bend be seen
+GAP_S = 35e-6  # reading the counters between two tests
+PASSES = 10  # seed 000's ten, from cold to hot
+REFERENCES = ("floor.empty", "floor.empty.unrolled", "floor.alu", "syscall.null")
+REFERENCE_EVERY = 40  # visits
+REFERENCE_SHARE = 0.05  # of the time, about
+_REFERENCE_TESTS = 3
+_TURNS_MAX = 1 << 22
+_MANY_TURNS = 1 << 8
+_TESTS_MIN, _TESTS_MAX = 3, 1000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What calibration found for a circle: seconds a turn, and seconds a visit costs beyond its
+    tests.
+    """
+
+    turn_s: float
+    visit_s: float
+
+
+def accumulated_flow(cost: Cost, tests: int) -> Flow:
+    """Three sizes, half to one and a half times the turns that fill TEST_S; consecutive sizes where
+    turns are long.
+    """
+    half = max(1, min(_TURNS_MAX, round(TEST_S / cost.turn_s / 2)))
+    if half > _MANY_TURNS:  # whole rounds of the unrolled loops of short circles
+        half -= half % _MANY_TURNS
+    return Flow(initial=half, delta=half, groups=SIZES, tests=tests)
+
+
+def single_flow(tests: int) -> Flow:
+    """Single turns, for the direct method and for passes."""
+    return Flow(initial=1, delta=0, groups=1, tests=tests)
+
+
+def test_s(flow: Flow, cost: Cost) -> float:
+    """Seconds that one test of each group takes, readings included."""
+    turns = sum(flow.initial + g * flow.delta for g in range(flow.groups))
+    return turns * cost.turn_s + flow.groups * GAP_S
+
+
+def tests_within(flow: Flow, cost: Cost, share_s: float, runs: int, rounds: int) -> int:
+    """Tests a group and visit, so that `runs` times `rounds` visits of a circle take `share_s`.
+
+    With the runs given, the most precise plan within a budget is the one with most tests, so every
+    circle gets the same share of the time and fills it.
+    """
+    visit_s = share_s / (runs * rounds)
+    return max(_TESTS_MIN, min(_TESTS_MAX, int((visit_s - cost.visit_s) / test_s(flow, cost))))
+
+
+def pace(left_s: float, visits: int, visit_s: float) -> float:
+    """The part of the planned tests that the time left allows, 1 at most: machines slow down after
+    calibration.
+    """
+    return max(0.0, min(1.0, left_s / (visits * visit_s))) if visit_s > 0 else 1.0
+
+
+def paced(flow: Flow, share: float) -> Flow:
+    """`flow` with that share of its tests, and no fewer than any flow has."""
+    return Flow(
+        flow.initial,
+        flow.delta,
+        flow.groups,
+        max(min(_TESTS_MIN, flow.tests), int(flow.tests * share)),
+    )
+
+
+def shuffled(
+    keys: Sequence[str], runs: int, rounds: int, rng: random.Random
+) -> list[tuple[int, int, str]]:
+    """(round, run, key) of every visit: within a round, circles and runs in one random order."""
+    order: list[tuple[int, int, str]] = []
+    for number in range(rounds):
+        visits = [(number, run, key) for run in range(1, runs + 1) for key in keys]
+        rng.shuffle(visits)
+        order += visits
+    return order
+
+
+def reference_flow(cost: Cost) -> Flow:
+    """A short look at a reference circle."""
+    return accumulated_flow(cost, _REFERENCE_TESTS)
+
+
+def choose(contracts: Sequence[Contract], only: Sequence[str]) -> list[Contract]:
+    """The circles that match, and the references, which every measurement of Linux needs;
+    UsageError for none.
+    """
+    chosen = [
+        c.key for c in contracts if any(fnmatch.fnmatchcase(c.key, pattern) for pattern in only)
+    ]
+    if not chosen:
+        raise UsageError(f"no circle matches {' '.join(only)}; `cyclometer list` shows them all")
+    return [c for c in contracts if c.key in chosen or c.key in REFERENCES]

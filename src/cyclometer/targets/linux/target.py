@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The Linux this program runs on, as a target."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from cyclometer.bundle.assemble import Assembler
+from cyclometer.bundle.model import Clock, Contract, Problem
+from cyclometer.doctor.checks import examine
+from cyclometer.doctor.observe import observe
+from cyclometer.record.schema import Circle, Hello
+from cyclometer.targets import build
+from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
+from cyclometer.targets.linux import harness
+from cyclometer.targets.linux.measurement import Measurement, Settings
+from cyclometer.targets.linux.plan import choose
+
+_USELESS = (
+    "config",
+    "image",
+    "machine",
+    "kernel",
+    "append",
+    "cpu_model",
+    "symbols",
+    "memory_latency_cyc",
+    "memory_jitter",
+)
+_QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
+
+
+class LinuxTarget:
+    """`cyclometer run` on this machine."""
+
+    name = "linux"
+    description = "the Linux this command runs on, by its own clock"
+
+    def build(self, progress: Progress = SILENT) -> list[Path]:
+        """Compiles the harness if needed; the files made."""
+        progress.visits(0, 1, "the harness")
+        return [build.harness()]
+
+    def missing(self) -> str:
+        """What this machine lacks for the target; the harness says the rest itself."""
+        return "" if os.uname().sysname == "Linux" else "target linux runs on Linux only"
+
+    def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        """The clock and all contracts of the harness; a Linux has no `config` to choose."""
+        Request(config=config or {}).refuse(self.name, "config")
+        return _circles(Settings(cpu=_last_cpu()))
+
+    def measure(
+        self, request: Request, environment: dict[str, Any], progress: Progress
+    ) -> MeasurementResult:
+        """Measures; Ctrl-C ends it early and keeps what there is."""
+        request.refuse(self.name, *_USELESS)
+        settings = _settings(request)
+        clock, contracts = _circles(settings)
+        wanted = choose(contracts, settings.only)
+        _leave_cpu(settings.cpu)
+        assembler = Assembler(self.name, environment)
+        assembler.problems += _cautions(settings.cpu)
+        measurement = Measurement(settings, clock, wanted, progress, assembler)
+        interrupted = False
+        try:
+            measurement.run()
+        except KeyboardInterrupt:
+            interrupted = True
+            assembler.problems.append(
+                Problem("the measurement was interrupted; what it had is kept")
+            )
+        finally:
+            measurement.close()
+        return measurement.result(interrupted)
+
+
+# findings that bear on every latency of the run
+_TOLD = ("RT throttling", "steal", "other load", "SCHED_FIFO")
+
+
+def _cautions(cpu: int) -> list[Problem]:
+    """What is amiss with the measured CPU, one sentence each, so that it stands beside the
+    figures.
+    """
+    found = [f for f in examine(observe(cpu)) if f.name in _TOLD and f.state in ("warn", "bad")]
+    cautions = [
+        Problem(f"{f.found}; `cyclometer doctor` says what it costs", f.name, "environment")
+        for f in found
+    ]
+    if os.cpu_count() == 1:
+        what = (
+            "this machine has one CPU, so the laboratory takes turns with the circles; "
+            "measure where there are two"
+        )
+        cautions.append(Problem(what, "too few CPUs", "environment"))
+    return cautions
+
+
+def _settings(request: Request) -> Settings:
+    base = _QUICK if request.quick else Settings()
+    return Settings(
+        runs=request.runs or base.runs,
+        rounds=base.rounds if request.flow is None else 1,
+        flow=request.flow,
+        budget_s=request.budget_s or base.budget_s,
+        only=request.only,
+        method=request.method,
+        cpu=_last_cpu() if request.cpu is None else request.cpu,
+        clock=request.clock or base.clock,
+        seed=time.time_ns() % 2**31 if request.seed is None else request.seed,
+        watchdog_s=request.watchdog_s or base.watchdog_s,
+    )
+
+
+def _last_cpu() -> int:
+    return max(os.sched_getaffinity(0))
+
+
+def _circles(settings: Settings) -> tuple[Clock, list[Contract]]:
+    records = harness.list_circles(build.harness(), settings.options())
+    clock = next(record.clock for record in records if isinstance(record, Hello))
+    return clock, [record.contract for record in records if isinstance(record, Circle)]
+
+
+def _leave_cpu(cpu: int) -> None:
+    """Keeps this process, and the supervisors it starts, off the measured CPU where there is
+    another.
+    """
+    if others := os.sched_getaffinity(0) - {cpu}:
+        os.sched_setaffinity(0, others)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""QEMU under its own debugger stub: runs to an address, reads registers and memory, switches QEMU's
+log on and off.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+
+from cyclometer.errors import MeasurementFailed
+
+HEARD_MAX_BYTES = 256 << 20  # of a log between two readings, of the console
+_CHUNK_BYTES = 1 << 16
+_END = b'{"kind":"end",'
+_PACKET_BYTES = 1024  # of a description or of memory, in one packet
+_INCLUDED = re.compile(rb'<xi:include href="([^"]+)"')
+_REGISTER = re.compile(rb'<reg name="([^"]+)"(?:[^>]*? regnum="(\d+)")?')
+_RISCV_SSTATUS = 0x100  # its number as a CSR
+
+
+class Debugger:
+    """A machine that stands still until it is told to run; talks GDB's remote serial protocol over
+    a socket pair, and takes QEMU's log by a pipe.
+    """
+
+    def __init__(self, command: Sequence[str], bound_s: float) -> None:
+        self._deadline_s = time.monotonic() + bound_s
+        self._stub, theirs = socket.socketpair()
+        # our copy of its end stays open: QEMU opens it anew each time the log is switched on
+        self._log, self._log_end = os.pipe()
+        ends = (theirs.fileno(), self._log_end)
+        debugger = (
+            "-S",
+            "-chardev",
+            f"socket,id=debugger,fd={ends[0]}",
+            "-gdb",
+            "chardev:debugger",
+        )
+        self._process = subprocess.Popen(
+            [*command, *debugger, "-D", f"/dev/fd/{ends[1]}"],
+            pass_fds=ends,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        theirs.close()
+        assert self._process.stdout is not None
+        self._console = self._process.stdout.fileno()
+        self._open = [self._stub.fileno(), self._log, self._console]
+        self._heard = {file: bytearray() for file in self._open}
+        self._numbers: dict[str, int] = {}
+
+    def __enter__(self) -> Debugger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._stub.close()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        os.close(self._log)
+        os.close(self._log_end)
+
+    def run_to(self, addresses: Sequence[int]) -> None:
+        """Runs until one of `addresses` is next."""
+        for address in addresses:
+            self._ask(f"Z1,{address:x},2")
+        if self._ask("c")[:1] != b"T":
+            raise MeasurementFailed(
+                "the traced machine ended before its test; run the circle without tracing"
+            )
+        for address in addresses:
+            self._ask(f"z1,{address:x},2")
+
+    def log(self, what: str) -> None:
+        """Starts telling each instruction; stops with `none`."""
+        self.monitor(f"singlestep {'off' if what == 'none' else 'on'}")
+        self.monitor(f"log {what}")
+
+    def monitor(self, words: str) -> None:
+        """A command of QEMU's monitor that prints nothing unless it fails."""
+        if self._ask(f"qRcmd,{words.encode().hex()}") != b"OK":
+            raise MeasurementFailed(
+                f"QEMU's monitor does not understand {words!r}; a version from 5.0 to 8.1 does"
+            )
+
+    def register(self, name: str) -> int:
+        """What a register holds, by the number that QEMU's description gives it."""
+        return self.numbered(self.number(name))
+
+    def riscv_csr(self, number: int) -> int:
+        """What a CSR holds, also of those that QEMU's description leaves out."""
+        return self.numbered(self.number("sstatus") - _RISCV_SSTATUS + number)
+
+    def physical_memory(self, address: int, length: int) -> bytes:
+        """Memory or device registers, past all translation."""
+        self._ask("Qqemu.PhyMemMode:1")
+        data = bytearray()
+        while len(data) < length:
+            wanted = min(_PACKET_BYTES, length - len(data))
+            answer = self._ask(f"m{address + len(data):x},{wanted:x}")
+            if len(answer) != 2 * wanted:
+                raise MeasurementFailed(
+                    f"QEMU cannot read its memory at {address + len(data):#x}; a version from 7.0 "
+                    "can"
+                )
+            data += bytes.fromhex(answer.decode())
+        self._ask("Qqemu.PhyMemMode:0")
+        return bytes(data)
+
+    def logged(self) -> bytes:
+        """What was told since the last time."""
+        while self._listen(0):
+            pass
+        taken = bytes(self._heard[self._log])
+        self._heard[self._log].clear()
+        return taken
+
+    def finish(self) -> bytes:
+        """Runs to the `end` record and returns the console."""
+        self._send("c")
+        console = self._heard[self._console]
+        while (at := console.find(_END)) < 0 or console.find(b"\n", at) < 0:
+            self._listen()
+        return bytes(console)
+
+    @property
+    def console(self) -> bytes:
+        """What the machine has printed so far."""
+        return bytes(self._heard[self._console])
+
+    def numbered(self, number: int) -> int:
+        """What the register of a number holds."""
+        answer = self._ask(f"p{number:x}").decode()
+        if not re.fullmatch(r"([0-9a-f]{2})+", answer):
+            raise MeasurementFailed(
+                f"QEMU gives its debugger no register of number {number}; version 7.2 does"
+            )
+        return int.from_bytes(bytes.fromhex(answer), "little")
+
+    def number(self, name: str) -> int:
+        """By which the debugger protocol names a register."""
+        if not self._numbers:
+            self._numbers = self._number_registers()
+        if name not in self._numbers:
+            raise MeasurementFailed(
+                f"QEMU has no register {name} for its debugger; a version from 5.0 to 8.1 does"
+            )
+        return self._numbers[name]
+
+    def _number_registers(self) -> dict[str, int]:
+        """All described registers; one without a number follows the one before it."""
+        found: dict[str, int] = {}
+        following = 0
+        for file in _INCLUDED.findall(self._description("target.xml")):
+            for name, number in _REGISTER.findall(self._description(file.decode())):
+                following = int(number or following)
+                found[name.decode()] = following
+                following += 1
+        return found
+
+    def _description(self, file: str) -> bytes:
+        """A file by which QEMU describes the machine to a debugger: more follows after `m`, nothing
+        after `l`.
+        """
+        text, more = b"", True
+        while more:
+            answer = self._ask(f"qXfer:features:read:{file}:{len(text):x},{_PACKET_BYTES:x}")
+            text, more = text + answer[1:], answer[:1] == b"m"
+        return text
+
+    def _ask(self, words: str) -> bytes:
+        """Sends one packet and returns the answer's body."""
+        self._send(words)
+        heard = self._heard[self._stub.fileno()]
+        while (end := heard.find(b"#")) < 0 or len(heard) < end + 3:
+            self._listen()
+        body = bytes(heard[heard.find(b"$") + 1 : end])
+        del heard[: end + 3]
+        self._stub.sendall(b"+")
+        return body
+
+    def _send(self, words: str) -> None:
+        self._stub.sendall(f"${words}#{sum(words.encode()) % 256:02x}".encode())
+
+    def _listen(self, patience_s: float | None = None) -> bool:
+        """Takes what has come from anywhere; False where nothing has within `patience_s`, by
+        default the bound.
+        """
+        left_s = max(self._deadline_s - time.monotonic(), 0)
+        ready, _, _ = select.select(
+            self._open, [], [], left_s if patience_s is None else patience_s
+        )
+        if not ready and patience_s is None:
+            raise MeasurementFailed(
+                "the traced machine did not come to its test in time; allow more by --watchdog"
+            )
+        for file in ready:
+            data = os.read(file, _CHUNK_BYTES)
+            if not data and file != self._console:
+                self._open.remove(file)  # the console has still to be heard to its end
+            elif not data:
+                raise MeasurementFailed(
+                    "QEMU ended while it was traced; run the circle without tracing"
+                )
+            self._heard[file] += data
+            if len(self._heard[file]) > HEARD_MAX_BYTES:
+                raise MeasurementFailed(
+                    f"a window's log exceeds {HEARD_MAX_BYTES >> 20} MiB; trace fewer turns"
+                )
+        return bool(ready)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Anyone's kernel image under QEMU: prints our records, or anything that `ingest` knows."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.errors import BadFile, MeasurementFailed, NotComparable, UsageError
+
+_HEADER_BYTES = 20
+# e_machine of the ELF header (System V ABI) -> the emulator that runs it, and what it needs to
+# start an image
+_EMULATORS = {
+    243: ("qemu-system-riscv64", ("-bios", "none")),
+    183: ("qemu-system-aarch64", ("-cpu", "max")),
+    62: ("qemu-system-x86_64", ()),
+    3: ("qemu-system-i386", ()),
+    40: ("qemu-system-arm", ()),
+}
+_TAIL_BYTES = 300
+
+
+def emulator(image: Path) -> tuple[str, tuple[str, ...]]:
+    """The emulator for an ELF image, and its options. Raises UsageError where the file is no image
+    we can run.
+    """
+    try:
+        with image.open("rb") as file:
+            head = file.read(_HEADER_BYTES)
+    except OSError as error:
+        raise UsageError(f"{image} cannot be read ({error.strerror}); name an ELF image") from error
+    if head[:4] != b"\x7fELF" or len(head) < _HEADER_BYTES:
+        raise UsageError(f"{image} is no ELF file; name the kernel image as the linker wrote it")
+    order = "little" if head[5] == 1 else "big"
+    machine = int.from_bytes(head[18:20], order)  # type: ignore[arg-type]
+    if machine not in _EMULATORS:
+        raise NotComparable(
+            f"{image} is for machine {machine} of the ELF list, which we know no emulator for"
+        )
+    return _EMULATORS[machine]
+
+
+def from_console(console: bytes, why: str) -> Bundle:
+    """What `ingest` makes of a console without our records. Raises MeasurementFailed with the
+    console's end.
+    """
+    from cyclometer.ingest import ingest
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "console.log"
+        file.write_bytes(console)
+        try:
+            return ingest([file])[0]
+        except BadFile as error:
+            tail = console[-_TAIL_BYTES:].decode(errors="replace").strip() or "(nothing)"
+            raise MeasurementFailed(
+                f"the image {why}; it printed neither our records nor a format that ingest knows; "
+                f"its console ends: {tail!r}"
+            ) from error

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Kernel images under QEMU, exact in instructions: the reference kernel, or any image that prints
+what we can read.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from cyclometer.bundle.model import Clock, Contract
+from cyclometer.errors import NotComparable
+from cyclometer.record.decode import Decoder
+from cyclometer.record.instructions import RISCV64
+from cyclometer.record.schema import Flow
+from cyclometer.record.trace import TraceResult, telling
+from cyclometer.targets import build, reference_kernel
+from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request, emulator_version
+from cyclometer.targets.console import BootResult, read_console
+from cyclometer.targets.qemu.image import emulator, from_console
+from cyclometer.targets.qemu.trace import trace
+
+EMULATOR = "qemu-system-riscv64"
+CROSS = reference_kernel.CROSS
+BOOT_S = 300  # wall clock; a boot of the whole suite takes a fraction of it
+IMAGE_S = 60  # for an image that does not say that it has ended
+RUNS = 2  # the second one shows that the first one repeats to the byte
+FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
+PASSES = 10
+# For images that can choose (core/include/cyc/arguments.h).
+CLOCK_WORDS = {"clock": "instret", "exact": "1"}
+_USELESS = (
+    "budget_s",
+    "cpu",
+    "clock",
+    "seed",
+    "quick",
+    "kernel",
+    "append",
+    "cpu_model",
+    "symbols",
+    "memory_latency_cyc",
+    "memory_jitter",
+)
+
+
+@dataclass(frozen=True)
+class QemuTarget:
+    """The reference kernel on one of QEMU's RISC-V machines."""
+
+    board: str  # as kernel/Makefile and QEMU call it
+
+    @property
+    def name(self) -> str:
+        return f"qemu-{self.board}"
+
+    @property
+    def description(self) -> str:
+        return f"the reference kernel on QEMU's {self.board} machine, exact in instructions"
+
+    def missing(self) -> str:
+        """One sentence that names what this machine lacks for the target; empty where nothing."""
+        return reference_kernel.lacking(
+            self.name, {EMULATOR: "qemu-system-misc"} | reference_kernel.PACKAGES
+        )
+
+    def build(
+        self, config: Mapping[str, str] | None = None, progress: Progress = SILENT
+    ) -> list[Path]:
+        """The image of a configuration, built if needed. Raises NotComparable where a tool is
+        missing.
+        """
+        if lacks := self.missing():
+            raise NotComparable(lacks)
+        progress.visits(0, 1, f"the kernel for {self.board}")
+        return [reference_kernel.image(self.board, config or {})]
+
+    def circles(self, config: Mapping[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        """The clock and all contracts of a configuration, as its image prints them."""
+        (image,) = self.build(config)
+        command = _command(EMULATOR, self.board, image, ("-bios", "none"))
+        return reference_kernel.circles(image, lambda arguments: _boot(command, arguments))
+
+    def measure(
+        self, request: Request, environment: dict[str, Any], progress: Progress
+    ) -> MeasurementResult:
+        """Boots the image `runs` times, as many at once as there are cores to take them."""
+        request.refuse(self.name, *_USELESS)
+        if request.image is not None:
+            return self._measure_image(request, request.image, environment)
+        request.refuse(self.name, "machine")
+        (image,) = self.build(request.config)
+        runs = request.runs or RUNS
+        boots = [
+            reference_kernel.arguments(request, run, FLOW, PASSES) for run in range(1, runs + 1)
+        ]
+        command = _command(EMULATOR, self.board, image, ("-bios", "none"))
+        ends = _boot_all(command, boots, request.watchdog_s or BOOT_S, progress)
+        facts = environment | {
+            "qemu": emulator_version(EMULATOR),
+            "image": image.parent.name,
+            "icount": "shift=0",
+        }
+        return reference_kernel.assemble(
+            self.name, facts, {n: [e] for n, e in enumerate(ends, 1)}, {"arguments": boots}
+        )
+
+    def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
+        """A boot of `request` that tells what the telling tests of `keys` executed; a first boot
+        says where they are.
+
+        Raises MeasurementFailed where the machine ends early.
+        """
+        (image,) = self.build(dict(request.config))
+        command, bound_s = (
+            _command(EMULATOR, self.board, image, ("-bios", "none")),
+            request.watchdog_s or BOOT_S,
+        )
+        arguments = reference_kernel.arguments(request, 1, FLOW, PASSES)
+        wanted = telling(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
+        numbers = {test.window: key for key, test in wanted.items()}
+        places = reference_kernel.places(image)
+        stopping = [
+            word.replace("sleep=off", "sleep=on")
+            for word in (*command, "-append", reference_kernel.words(arguments))
+        ]
+        traced = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
+        named = {numbers[number]: steps for number, steps in traced.windows.items()}
+        return TraceResult(Decoder().feed(traced.console), named, places)
+
+    def _measure_image(
+        self, request: Request, image: Path, environment: dict[str, Any]
+    ) -> MeasurementResult:
+        """One boot of a foreign image; its own end, or the bound, ends it."""
+        request.refuse(self.name, "config")
+        program, options = emulator(image)
+        if not shutil.which(program):
+            raise NotComparable(f"{image} needs {program}; install it with apt-get")
+        command = _command(program, request.machine or self.board, image, options)
+        words = reference_kernel.arguments(request, 1, FLOW, PASSES)
+        if program == EMULATOR:
+            words |= CLOCK_WORDS
+        ended = _boot(command, words, request.watchdog_s or IMAGE_S)
+        facts = environment | {
+            "qemu": emulator_version(program),
+            "image": image.name,
+            "icount": "shift=0",
+        }
+        if b"@cyc {" in ended.console:
+            return reference_kernel.assemble(image.name, facts, {1: [ended]}, {})
+        return MeasurementResult(from_console(ended.console, ended.why), {"run-1": ended.console})
+
+
+def virt() -> QemuTarget:
+    """QEMU's generic RISC-V machine."""
+    return QemuTarget("virt")
+
+
+def sifive_u() -> QemuTarget:
+    """QEMU's model of the HiFive Unleashed: `rdtime` traps in S-mode, as on the board."""
+    return QemuTarget("sifive_u")
+
+
+def _boot_all(
+    command: Sequence[str], boots: Sequence[Mapping[str, str]], bound_s: float, progress: Progress
+) -> list[BootResult]:
+    done = count(1)
+
+    def boot(arguments: Mapping[str, str]) -> BootResult:
+        ended = _boot(command, arguments, bound_s)
+        progress.visits(next(done), len(boots), f"boot {arguments['run']}")
+        return ended
+
+    progress.visits(0, len(boots), "boot 1")
+    with ThreadPoolExecutor(max_workers=build.cores()) as pool:
+        return list(pool.map(boot, boots))
+
+
+def _command(program: str, machine: str, image: Path, options: Sequence[str]) -> list[str]:
+    return [
+        program,
+        "-M",
+        machine,
+        *options,
+        "-kernel",
+        str(image),
+        "-nodefaults",
+        "-display",
+        "none",
+        "-serial",
+        "stdio",
+        "-monitor",
+        "none",
+        "-net",
+        "none",
+        "-icount",
+        "shift=0,sleep=off",
+    ]
+
+
+def _boot(
+    command: Sequence[str], arguments: Mapping[str, str], bound_s: float = BOOT_S
+) -> BootResult:
+    """One boot; ends with the image's `end` record, its power-off, or the bound."""
+    return read_console([*command, "-append", reference_kernel.words(arguments)], bound_s)

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Traces windows of a QEMU boot: a debugger stops at their hints, QEMU's own log tells what runs
+between them.
+
+Outside the chosen windows the machine runs at full speed and writes nothing. Time stands still for
+the guest while it is stopped; `sleep=off` would let it leap to the next timer meanwhile, hence
+`sleep=on`. Whether a window is what was measured can be checked: it lasts as long as its value in
+the records of the same boot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cyclometer.record.address_map import AddressMap
+from cyclometer.record.instructions import Pattern
+from cyclometer.record.trace import INTERRUPTED, ISSUE, STEP, TRAPPED, USER, Steps
+from cyclometer.targets.qemu.debugger import Debugger
+
+_LOG = "exec,nochain,cpu,int"
+_UNKNOWN_CODE = ",in_asm"  # where no image of the kernel is at hand
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register that roots the page tables and that QEMU does not log, so that it is asked for and
+    then followed.
+    """
+
+    name: str
+    bits: int  # those that are the root
+    writes: (
+        Pattern  # the instruction that sets it; of which general register, its lowest five bits say
+    )
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How QEMU's log tells what one architecture executed.
+
+    A step is logged before it runs: cpu, pc, flags of its translated block, and how that was made;
+    then the registers. A trap follows the step that it ended, a stop the step that did not happen.
+    """
+
+    line: re.Pattern[bytes]
+    # by the exception level that the log tells, else by the lowest bits of a block's flags
+    privileges: tuple[int, ...]
+    counted: frozenset[int]  # exceptions that QEMU raises behind the instruction, so that it counts
+    hint_bytes: int
+    interrupts: Container[
+        int
+    ] = ()  # causes that are none of the last step's doing, where the log does not say so
+    unlogged: tuple[Pattern, ...] = ()  # instructions that enter the kernel without an exception
+    root: Register | None = None
+
+    def interrupt(self, asynchronous: bytes | None, cause: int) -> bool:
+        """Whether a trap was none of the last step's doing."""
+        return asynchronous == b"1" or cause in self.interrupts
+
+
+_EXECUTED = (
+    rb"^Trace (?P<cpu>\d+): \S+ "
+    rb"\[[0-9a-f]+/(?P<pc>[0-9a-f]+)/(?P<flags>[0-9a-f]+)/(?P<block>[0-9a-f]+)\]"
+    rb"|^(?P<stopped>Stopped) execution of TB chain before "
+)
+RISCV64 = Dialect(
+    re.compile(
+        _EXECUTED + rb"|^ satp +(?P<space>[0-9a-f]+)"
+        rb"|^riscv_cpu_do_interrupt: hart:(?P<hart>\d+), async:(?P<asynchronous>[01]), "
+        rb"cause:(?P<cause>[0-9a-f]+)",
+        re.MULTILINE,
+    ),
+    privileges=(0, 1, 1, 3),  # of the memory index: user, supervisor, the same with SUM, machine
+    # Breakpoint and the environment calls; the others undo the instruction's count (target/riscv:
+    # riscv_raise_exception() with a host address to restore from).
+    counted=frozenset((3, 8, 9, 11)),
+    hint_bytes=4,
+)
+X86_64 = Dialect(
+    re.compile(
+        _EXECUTED + rb"|^CR0=\S+ CR2=\S+ CR3=(?P<space>[0-9a-f]+)"
+        rb"|^ +\d+: v=(?P<cause>[0-9a-f]+) e=[0-9a-f]+ i=[01] cpl=",
+        re.MULTILINE,
+    ),
+    privileges=(1, 1, 1, 0),  # of the current privilege level
+    counted=frozenset((1, 3)),
+    hint_bytes=7,
+    interrupts=range(0x20, 0x100),  # Intel SDM vol. 3, table 6-1: vectors below are exceptions
+    unlogged=((0xFFFF, 0x050F),),  # syscall
+)
+AARCH64 = Dialect(
+    re.compile(
+        _EXECUTED + rb"|^PSTATE=[0-9a-f]{8} \S+ (?:N?S )?EL(?P<level>[0-3])[th]"
+        rb"|^Taking exception (?P<cause>\d+) \[",
+        re.MULTILINE,
+    ),
+    privileges=(0, 1, 1, 3),  # of the exception level; a kernel may run at 2
+    # QEMU's own numbers, of one digit where Linux at level 1 meets them: undefined, SVC,
+    # breakpoint.
+    counted=frozenset((1, 2, 7)),
+    hint_bytes=4,
+    # IRQ and FIQ; and an instruction that cannot be fetched is not told
+    interrupts=frozenset((3, 5, 6)),
+    # Arm ARM D13.2.136: TTBR0_EL1 is s3_0_c2_c0_0; above the root stands an identifier, below it a
+    # hint.
+    root=Register("TTBR0_EL1", 0xFFFF_FFFF_FFFE, (0xFFFFFFE0, 0xD5182000)),
+)
+# by the instruction set's name
+DIALECTS = {"riscv64": RISCV64, "x86_64": X86_64, "aarch64": AARCH64}
+_ASID = range(44, 60)  # bits of satp
+
+
+@dataclass
+class Spaces:
+    """Numbers address spaces: by identifier, and where that is 0 by the order in which their roots
+    appeared.
+
+    The root of another architecture has no bits where satp has its identifier.
+    """
+
+    roots: list[int] = field(default_factory=list)
+
+    def number(self, root: int) -> int:
+        identifier = root >> _ASID.start & (1 << len(_ASID)) - 1
+        if identifier:
+            return identifier
+        if root not in self.roots:
+            self.roots.append(root)
+        return self.roots.index(root)
+
+
+@dataclass(frozen=True)
+class Code:
+    """An instruction as QEMU met it in memory."""
+
+    data: bytes
+    text: str
+
+    @property
+    def insn(self) -> int:
+        """The encoding as a trace has it."""
+        return int.from_bytes(self.data[:4], "little")
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """What a traced boot yields: the console, the steps of each wanted window by its number, and,
+    where no image of the kernel was given, the instructions by address. Of pages with hints some
+    are missing: QEMU has met them before.
+    """
+
+    console: bytes
+    windows: dict[int, Steps]
+    code: dict[int, Code]
+
+
+def trace(
+    command: Sequence[str],
+    places: AddressMap,
+    hints: tuple[int, int],
+    wanted: Sequence[int],
+    bound_s: float,
+    dialect: Dialect = RISCV64,
+) -> Tracing:
+    """Boots `command` and tells what it executed in each window in `wanted`, ascending.
+
+    `hints` are the encodings that open and close a window. Raises MeasurementFailed where the
+    machine ends early, a window's log grows too large, or `bound_s` runs out.
+    """
+    opens, closes = (places.addresses(hint) for hint in hints)
+    behind = [pc + dialect.hint_bytes for pc in closes]
+    spaces, found = Spaces(), {}
+    code: dict[int, Code] = {}
+    what = _LOG if places.kernel else _LOG + _UNKNOWN_CODE
+    with Debugger(command, bound_s) as machine:
+        for number in range(wanted[-1] + 1 if wanted else 0):
+            machine.run_to(opens)
+            if number in wanted:
+                root = machine.register(dialect.root.name) if dialect.root else 0
+                machine.log(what)
+            machine.run_to(behind)
+            if number in wanted:
+                machine.log("none")
+                log = machine.logged()
+                code |= _code(log)
+                told = _told(log, spaces, dialect)
+                if dialect.root:
+                    _follow(dialect.root, root, told, log, code, spaces)
+                found[number] = _steps(_opened(told, opens), places)
+        return Tracing(machine.finish(), found, code)
+
+
+@dataclass
+class _Logged:
+    """One step as the log tells it; `count` is how far it moved the clock."""
+
+    pc: int
+    privilege: int
+    block: bytes  # how its block was translated
+    flags: int = 0
+    space: int = 0
+    count: int = 1
+    at: int = 0  # in the log, where its registers follow
+
+
+def _opened(told: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:
+    """Without what an interrupt that was pending at the stop ran before the hint."""
+    return told[next((i for i, step in enumerate(told) if step.pc in opens), 0) :]
+
+
+def _steps(told: Sequence[_Logged], places: AddressMap) -> Steps:
+    """What the log of a window tells as steps; the clock counts from its first instruction."""
+    steps = np.zeros(len(told), STEP)
+    for name in ("pc", "privilege", "flags", "space"):
+        steps[name] = [getattr(step, name) for step in told]
+    steps["causes"][:, ISSUE] = [step.count for step in told]
+    steps["clock"] = steps["causes"][:, ISSUE].cumsum()
+    steps["insn"] = [places.at(step.pc, step.privilege == USER).insn for step in told]
+    return steps
+
+
+# QEMU is told to log each block that it translates, which here is an instruction: its words as
+# numbers, and its text.
+_TRANSLATED = re.compile(rb"^IN: .*\n(?:Priv: .*\n)?((?:0x[0-9a-f]+:.*\n)+)", re.MULTILINE)
+_WORDS = re.compile(rb"^0x([0-9a-f]+):  ([0-9a-f]+(?: [0-9a-f]+)*) *(.*)$", re.MULTILINE)
+
+
+def _code(log: bytes) -> dict[int, Code]:
+    """The instructions that QEMU translated, by address; a long one takes several lines."""
+    found = {}
+    for block in _TRANSLATED.findall(log):
+        if not (lines := _WORDS.findall(block)):
+            continue  # QEMU could not read it
+        words = b" ".join(words for _, words, _ in lines).decode().split()
+        data = b"".join(bytes.fromhex(word)[::-1] for word in words)
+        pc, _, text = lines[0]
+        found[int(pc, 16)] = Code(data, " ".join(text.decode().split()))
+    return found
+
+
+def _follow(
+    register: Register,
+    root: int,
+    told: Sequence[_Logged],
+    log: bytes,
+    code: Mapping[int, Code],
+    spaces: Spaces,
+) -> None:
+    """Numbers the address space of every step: that of `root`, until an instruction writes
+    another.
+    """
+    mask, value = register.writes
+    for step in told:
+        step.space = spaces.number(root & register.bits)
+        known = code.get(step.pc)
+        if known and step.privilege != USER and known.insn & mask == value:
+            root = _general(known.insn & 31, log, step.at)
+
+
+def _general(number: int, log: bytes, at: int) -> int:
+    """What a general register of aarch64 holds; number 31 is zero."""
+    found = re.compile(rb"X%02d=([0-9a-f]{16})" % number).search(log, at) if number < 31 else None
+    return int(found[1], 16) if found else 0
+
+
+def _told(log: bytes, spaces: Spaces, dialect: Dialect) -> list[_Logged]:
+    told: list[_Logged] = []
+    hart, ours, pending = b"", False, 0
+    for match in dialect.line.finditer(log):
+        told_of = match.groupdict()
+        cpu, space, cause = told_of["cpu"], told_of.get("space"), told_of["cause"]
+        if cpu is not None:
+            hart = hart or cpu
+            ours = cpu == hart
+            if ours:
+                privilege = dialect.privileges[int(told_of["flags"], 16) & 3]
+                step = _Logged(
+                    int(told_of["pc"], 16), privilege, told_of["block"], pending, at=match.end()
+                )
+                if told and _undone(told[-1], step):
+                    told.pop()
+                told.append(step)
+                pending = 0
+        elif told_of.get("level") and ours and told:
+            told[-1].privilege = dialect.privileges[int(told_of["level"])]
+        elif space is not None and ours and told:
+            told[-1].space = spaces.number(int(space, 16))
+        elif told_of["stopped"] and ours and told:
+            told.pop()  # an interrupt came between telling it and doing it
+        elif cause is None or told_of.get("hart", hart) != hart:
+            continue
+        elif dialect.interrupt(told_of.get("asynchronous"), int(cause, 16)):
+            pending = INTERRUPTED
+        elif told:
+            told[-1].flags |= TRAPPED
+            told[-1].count = int(int(cause, 16) in dialect.counted)
+    return told
+
+
+def _undone(step: _Logged, following: _Logged) -> bool:
+    """Whether QEMU began `step`, met a device, and executes it again from a block that may touch
+    devices.
+    """
+    return step.pc == following.pc and step.block != following.block and not step.flags & TRAPPED

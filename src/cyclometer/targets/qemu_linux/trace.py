@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a Linux guest executes in a test: its instructions are those that QEMU met, its functions'
+names its own.
+
+A kernel patches its own code while it boots, so that its image does not say what it runs. An
+untraced boot finds out what a turn costs, and prints the kernel's symbols; a traced one makes
+several tests of a circle, and the quietest of them is taken, for a timer may expire while the
+machine stands at a hint.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import accumulate
+
+import msgspec
+import numpy as np
+
+from cyclometer.errors import MeasurementFailed
+from cyclometer.record.address_map import AddressMap, Place
+from cyclometer.record.decode import Decoder
+from cyclometer.record.instructions import NAMED, matches
+from cyclometer.record.schema import Failed, Flow, Group, Hello, Overhead, Pass, Record, Skipped
+from cyclometer.record.trace import TRAPPED, USER, Steps, TraceResult
+from cyclometer.targets import build
+from cyclometer.targets.console import read_console
+from cyclometer.targets.disassembly import disassemble, program
+from cyclometer.targets.linux.harness import Visit
+from cyclometer.targets.qemu import trace as qemu_trace
+from cyclometer.targets.qemu.trace import Code, Dialect
+from cyclometer.targets.qemu_linux import symbols as kernel_symbols
+from cyclometer.targets.qemu_linux.guest import Guest
+from cyclometer.targets.qemu_linux.symbols import Symbols
+
+_COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
+_TESTS, _PASSES, _CANDIDATES = 4, 8, 3
+_STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
+_TURN_STEPS_MAX = _STEPS_MAX // 2  # tests of two sizes are traced
+_TOO_LONG = (
+    f"a turn of {{:.0f}} instructions is too long to be written down; {_TURN_STEPS_MAX} "
+    "are the most"
+)
+_TURNS_MAX = 8
+_TARGET = re.compile(r"[ #]0x([0-9a-f]+)$")
+
+
+def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> TraceResult:
+    """One traced boot with the window of a telling test of each circle. `methods` names each
+    circle's, by key.
+
+    Raises NotComparable where there is no disassembler, MeasurementFailed where a boot ends early.
+    """
+    known = NAMED[guest.kernel.machine.name]
+    dialect = qemu_trace.DIALECTS[known.name]
+    disassembler = program(known)
+    costs, symbols, failed = _ask(guest, tuple(methods), bound_s)
+    long = [
+        Failed(0, key, _TOO_LONG.format(cost))
+        for key, cost in costs.items()
+        if cost > _TURN_STEPS_MAX
+    ]
+    visits = _visits(methods, costs)
+    places = AddressMap({}, disassemble(guest.program, disassembler, build.sources()))
+    wanted = _candidates(visits)
+    with guest.boot(1, visits) as command:
+        stopping = [word.replace("sleep=off", "sleep=on") for word in command]
+        traced = qemu_trace.trace(
+            stopping, places, (known.opens, known.closes), sorted(wanted), bound_s, dialect
+        )
+    records = Decoder().feed(traced.console)
+    chosen = _quietest(records, wanted)
+    kernel = _kernel_places(traced.code, symbols)
+    windows = {wanted[number]: _told(traced.windows[number], kernel, dialect) for number in chosen}
+    return TraceResult(
+        [*_only(records, chosen), *failed, *long], windows, AddressMap(kernel, places.user)
+    )
+
+
+@cache
+def _ask(
+    guest: Guest, keys: tuple[str, ...], bound_s: float
+) -> tuple[dict[str, float], Symbols, list[Record]]:
+    """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what
+    cannot run.
+    """
+    kept = build.cache() / "symbols" / f"{guest.kernel.sha256}.map"
+    listed = guest.kernel.symbols or (kept if kept.exists() else None)
+    known = kernel_symbols.load(listed) if listed else None
+    options = [] if known else ["--symbols"]
+    with guest.boot(0, [Visit(0, key, "proof", _COST_FLOW) for key in keys], options) as command:
+        ended = read_console(command, bound_s)
+    records = Decoder().feed(ended.console)
+    if known is None:
+        known = kernel_symbols.read(ended.console)
+        if known is None:
+            raise MeasurementFailed(
+                f"{guest.kernel.name} {ended.why} without a list of its symbols; give its "
+                "System.map by --symbols"
+            )
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        draft = kept.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(known.text())
+        draft.replace(kept)  # whole or not at all, for others read it
+    costs = {r.circle: min(r.values) / r.turns for r in records if isinstance(r, Group)}
+    return costs, known, [r for r in records if isinstance(r, Failed | Skipped)]
+
+
+def _visits(methods: Mapping[str, str], costs: Mapping[str, float]) -> list[Visit]:
+    """Of the circles that ran, and whose turns can be written down."""
+    return [
+        _visit(key, methods[key], costs[key])
+        for key in methods
+        if costs.get(key, math.inf) <= _TURN_STEPS_MAX
+    ]
+
+
+def _visit(key: str, method: str, cost: float) -> Visit:
+    if method != "accumulated":
+        return Visit(1, key, method, Flow(1, 0, 1, _PASSES))
+    turns = max(1, min(_TURNS_MAX, int(_STEPS_MAX / 2 / cost)))
+    return Visit(1, key, method, Flow(turns, turns, 2, _TESTS))
+
+
+def _candidates(visits: Sequence[Visit]) -> dict[int, str]:
+    """Numbers of the windows to write down: the last tests of the largest size, the last passes,
+    the coldest one.
+    """
+    counts = [2 * (_TESTS if visit.method == "accumulated" else _PASSES) for visit in visits]
+    found: dict[int, str] = {}
+    for visit, count, end in zip(visits, counts, accumulate(counts), strict=True):
+        last = range(end - _CANDIDATES, end)
+        found |= dict.fromkeys([end - count // 2] if visit.method == "passes" else last, visit.key)
+    return found
+
+
+def _values(records: Sequence[Record]) -> list[tuple[int, Group | Pass | Overhead, int]]:
+    """Number of its window, record, and place in the record, of every value of a boot."""
+    measured = [record for record in records if isinstance(record, Group | Pass | Overhead)]
+    return [
+        (n, record, i)
+        for n, (record, i) in enumerate((r, i) for r in measured for i in range(len(r.values)))
+    ]
+
+
+def _disturbance(record: Group | Pass | Overhead, place: int) -> tuple[int, int]:
+    """What orders tests of one size: interrupts beyond those of the quietest, then instructions."""
+    return record.counters.get("interrupts", [0] * len(record.values))[place], record.values[place]
+
+
+def _quietest(records: Sequence[Record], wanted: Mapping[int, str]) -> list[int]:
+    """Of the candidates of each circle the window with the least interrupts, and of those the
+    shortest.
+    """
+    best: dict[str, tuple[tuple[int, int], int]] = {}
+    for number, record, place in _values(records):
+        if number in wanted and wanted[number] == record.circle:
+            rank = (_disturbance(record, place), number)
+            best[record.circle] = min(best.get(record.circle, rank), rank)
+    return [number for _, number in best.values()]
+
+
+def _only(records: Sequence[Record], chosen: Sequence[int]) -> list[Record]:
+    """The records with one value each: the chosen window's, else the quietest, so that the slope is
+    that of quiet.
+    """
+    places = {id(record): place for number, record, place in _values(records) if number in chosen}
+    return [_named(r) if isinstance(r, Hello) else _with_one(r, places) for r in records]
+
+
+def _named(hello: Hello) -> Hello:
+    """The hello with the kernel among what tells one side of a comparison from the other."""
+    return msgspec.structs.replace(
+        hello, configuration={**hello.configuration, "kernel": hello.kernel}
+    )
+
+
+def _with_one(record: Record, places: Mapping[int, int]) -> Record:
+    if not isinstance(record, Group | Pass | Overhead):
+        return record
+    quietest = min(range(len(record.values)), key=lambda place: _disturbance(record, place))
+    i = places.get(id(record), quietest)
+    counters = {name: [counts[i]] for name, counts in record.counters.items()}
+    return msgspec.structs.replace(
+        record, values=[record.values[i]], at=[record.at[i]], counters=counters
+    )
+
+
+def _kernel_places(code: Mapping[int, Code], symbols: Symbols) -> dict[int, Place]:
+    """What stands at the instructions that QEMU told."""
+    found = {}
+    for pc, instruction in code.items():
+        name, starts = symbols.at(pc)
+        found[pc] = Place(
+            name, _text(instruction.text, name, symbols), "", 0, starts, instruction.insn
+        )
+    return found
+
+
+def _text(words: str, function: str, symbols: Symbols) -> str:
+    """An instruction with the name of where it jumps: into its own function, or to the start of
+    another.
+    """
+    match = _TARGET.search(words)
+    if not match:
+        return words
+    name, starts = symbols.at(int(match[1], 16))
+    return f"{words} <{name}>" if starts or name == function else words
+
+
+def _told(steps: Steps, kernel: Mapping[int, Place], dialect: Dialect) -> Steps:
+    """The steps with the kernel's encodings, and system calls marked as what they are: traps that
+    retire.
+
+    Raises MeasurementFailed where QEMU did not tell an instruction.
+    """
+    found = steps.copy()
+    inside = found["privilege"] != USER
+    if untold := {int(pc) for pc in found["pc"][inside]} - kernel.keys():
+        raise MeasurementFailed(
+            f"QEMU did not tell the instruction at {min(untold):#x}; install one that disassembles "
+            "(with capstone)"
+        )
+    found["insn"][inside] = [kernel[int(pc)].insn for pc in found["pc"][inside]]
+    entering = ~inside[:-1] & inside[1:] & matches(found["insn"][:-1], dialect.unlogged)
+    found["flags"][:-1] |= np.where(entering, TRAPPED, 0).astype(np.uint8)
+    return found

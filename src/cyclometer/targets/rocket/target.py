@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Kernel images on the RTL of the Rocket core, exact in cycles.
+
+Every circle has a boot of its own, so its cycles do not depend on which others are measured, and
+boots share the cores of this machine. A run is one boot of each circle.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from cyclometer.bundle.model import Clock, Contract
+from cyclometer.errors import NotComparable, NothingMeasured, UsageError
+from cyclometer.record.decode import Decoder
+from cyclometer.record.schema import Flow, Record
+from cyclometer.record.trace import Steps, TraceResult, load, telling, windows
+from cyclometer.targets import build, reference_kernel
+from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
+from cyclometer.targets.console import BootResult, read_console
+from cyclometer.targets.qemu.image import from_console
+from cyclometer.targets.qemu.target import EMULATOR, virt
+from cyclometer.targets.rocket import simulator as rocket_board
+
+BOARD = "rocket"  # as kernel/Makefile calls it; its `cycle` clock is that of kernel/board.h
+CLOCK = Clock("cycle", "cycles", 0, exact=True)
+BOOT_S = 600  # wall clock; the boot of one circle takes seconds
+RUNS = 2  # the second one shows that the first one repeats to the byte
+FLOW = Flow(initial=20, delta=20, groups=3, tests=5)
+# a test is traced when two of its size have gone before
+TRACE_FLOW = Flow(initial=16, delta=16, groups=2, tests=3)
+PASSES = 10
+# For images that can choose (core/include/cyc/arguments.h).
+CLOCK_WORDS = {"clock": "cycle", "exact": "1"}
+QUICK_FLOW = Flow(initial=16, delta=16, groups=2, tests=2)
+QUICK_PASSES = 4
+_USELESS = (
+    "budget_s",
+    "cpu",
+    "clock",
+    "seed",
+    "machine",
+    "kernel",
+    "append",
+    "cpu_model",
+    "symbols",
+)
+
+
+@dataclass(frozen=True)
+class RocketTarget:
+    """The reference kernel on one configuration of the Rocket core."""
+
+    name: str
+    core: str  # as the package calls it
+    caches: str
+    trace_flow: Flow = TRACE_FLOW
+
+    @property
+    def description(self) -> str:
+        return (
+            f"the reference kernel on the RTL of the Rocket core with {self.caches}, exact in "
+            "cycles"
+        )
+
+    def missing(self) -> str:
+        """One sentence that names what this machine lacks for the target; empty where nothing."""
+        return reference_kernel.lacking(
+            self.name, rocket_board.PACKAGES | reference_kernel.PACKAGES
+        )
+
+    def build(
+        self, config: Mapping[str, str] | None = None, progress: Progress = SILENT
+    ) -> list[Path]:
+        """The simulator and the image of a configuration, built if needed. Raises NotComparable
+        without the tools.
+        """
+        if lacks := self.missing():
+            raise NotComparable(lacks)
+        return [rocket_board.simulator(self.core, progress.visits), _image(config or {})]
+
+    def circles(self, config: Mapping[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        """The clock and all contracts of a configuration.
+
+        Contracts are the same on every board, so QEMU lists them where it is installed: simulating
+        takes a minute.
+        """
+        if shutil.which(EMULATOR) and not virt().missing():
+            return CLOCK, virt().circles({**(config or {}), "asid": "off"})[1]
+        simulator, image = self.build(config)
+        return reference_kernel.circles(
+            image, lambda arguments: _boot([str(simulator)], image, arguments)
+        )
+
+    def measure(
+        self, request: Request, environment: dict[str, Any], progress: Progress
+    ) -> MeasurementResult:
+        """Boots the image once for every circle that is asked for, `runs` times."""
+        request.refuse(self.name, *_USELESS)
+        if lacks := self.missing():
+            raise NotComparable(lacks)
+        simulator = rocket_board.simulator(self.core, progress.visits)
+        command = [str(simulator), *_memory(request)]
+        facts = environment | {"verilator": rocket_board.verilator_version(), "core": self.core}
+        if request.image is not None:
+            return self._measure_image(request, request.image, command, facts)
+        image = _image(request.config)
+        boots = self._boots(request)
+        number = request.runs or (1 if request.quick else RUNS)
+        ends = _boot_all(command, image, boots * number, request.watchdog_s or BOOT_S, progress)
+        runs = {
+            run: ends[(run - 1) * len(boots) : run * len(boots)] for run in range(1, number + 1)
+        }
+        if interrupted := progress.stop.is_set():
+            runs = {
+                run: kept
+                for run, of_run in runs.items()
+                if (kept := [ended for ended in of_run if ended.done])
+            }
+        if not runs:
+            raise NothingMeasured(
+                f"{self.name} was interrupted before its first circle was measured"
+            )
+        facts |= {"image": image.parent.name}
+        measured = reference_kernel.assemble(
+            self.name, facts, runs, {"arguments": boots}, _settings(request)
+        )
+        return replace(measured, interrupted=interrupted)
+
+    def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
+        """A boot of each circle that `request` asks for; those of `keys` tell what their telling
+        tests executed.
+
+        Raises MeasurementFailed or BadFile where a boot ends inside a window.
+        """
+        simulator, image = self.build(request.config)
+        boots = self._boots(request)
+        command = [str(simulator), *_memory(request)]
+        with tempfile.TemporaryDirectory() as folder:
+            files = {key: Path(folder) / f"{number}.trace" for number, key in enumerate(keys)}
+            options = [
+                ("--trace", str(files[boot["only"]])) if boot["only"] in files else ()
+                for boot in boots
+            ]
+            progress = Progress()
+            ends = _boot_all(command, image, boots, request.watchdog_s or BOOT_S, progress, options)
+            if progress.stop.is_set():
+                raise KeyboardInterrupt
+            told = {
+                boot["only"]: Decoder().feed(ended.console)
+                for boot, ended in zip(boots, ends, strict=True)
+            }
+            found = {key: _window(told.get(key, []), key, file) for key, file in files.items()}
+        records = [record for boot in told.values() for record in boot]
+        traced = {key: steps for key, steps in found.items() if steps is not None}
+        return TraceResult(records, traced, reference_kernel.places(image), _settings(request))
+
+    def _boots(self, request: Request) -> list[dict[str, str]]:
+        """Boot arguments of a run, circle by circle in the order of the catalogue.
+
+        All runs get the same ones: even the run's number, printed, would leave the caches in
+        another state.
+        """
+        keys = [contract.key for contract in self.circles(request.config)[1]]
+        chosen = [
+            key
+            for key in keys
+            if any(fnmatch.fnmatchcase(key, pattern) for pattern in request.only)
+        ]
+        if not chosen:
+            raise NothingMeasured(
+                f"{self.name} measured nothing; no circle of this configuration matches --only"
+            )
+        flow, passes = (QUICK_FLOW, QUICK_PASSES) if request.quick else (FLOW, PASSES)
+        return [
+            reference_kernel.arguments(request, 1, flow, passes) | {"only": key} for key in chosen
+        ]
+
+    def _measure_image(
+        self, request: Request, image: Path, command: Sequence[str], facts: dict[str, Any]
+    ) -> MeasurementResult:
+        """One boot of a foreign image; its own end, or the bound, ends it."""
+        request.refuse(self.name, "config")
+        if not image.is_file():
+            raise UsageError(f"{image} cannot be read; name an ELF image")
+        ended = _boot(
+            command,
+            image,
+            reference_kernel.arguments(request, 1, FLOW, PASSES) | CLOCK_WORDS,
+            request.watchdog_s or BOOT_S,
+        )
+        facts = facts | {"image": image.name}
+        if b"@cyc {" in ended.console:
+            return reference_kernel.assemble(
+                image.name, facts, {1: [ended]}, {}, _settings(request)
+            )
+        return MeasurementResult(from_console(ended.console, ended.why), {"run-1": ended.console})
+
+
+def rocket() -> RocketTarget:
+    """rv64imafdc, 16 KiB caches of 4 ways, TLBs of 32 entries, branch prediction."""
+    return RocketTarget("rocket", "LitexFullConfig", "16 KiB caches")
+
+
+def rocket_small() -> RocketTarget:
+    """rv64imac, 4 KiB caches of one way, TLBs of 4 entries, no branch prediction."""
+    return RocketTarget("rocket-small", "LitexLinuxConfig", "4 KiB caches")
+
+
+def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
+    """The window of a boot's telling test, a copy; None where it has none."""
+    test = telling(records, [key]).get(key)
+    every = windows(load(file), str(file)) if test is not None else []
+    return every[test.window].copy() if test is not None and test.window < len(every) else None
+
+
+def _image(config: Mapping[str, str]) -> Path:
+    if config.get("asid") == "on":
+        raise UsageError("the Rocket core has no identifiers of address spaces; leave out asid=on")
+    return reference_kernel.image(BOARD, config)
+
+
+def _memory(request: Request) -> list[str]:
+    """The simulator's options for the memory that was asked for."""
+    options = []
+    if request.memory_latency_cyc is not None:
+        options += ["--memory-latency", str(request.memory_latency_cyc)]
+    if request.memory_jitter is not None:
+        options += ["--memory-jitter", str(request.memory_jitter)]
+    return options
+
+
+def _settings(request: Request) -> dict[str, str]:
+    """What of the machine can be chosen stands in every row's configuration."""
+    jitter = "off" if request.memory_jitter is None else str(request.memory_jitter)
+    return {"memory_latency": str(request.memory_latency_cyc or 0), "memory_jitter": jitter}
+
+
+def _boot_all(
+    command: Sequence[str],
+    image: Path,
+    boots: Sequence[Mapping[str, str]],
+    bound_s: float,
+    progress: Progress,
+    options: Sequence[Sequence[str]] | None = None,
+) -> list[BootResult]:
+    """All boots, as many at once as there are cores, in the order given; `options` are each one's
+    own.
+
+    An interrupt sets `progress.stop`, and those that had not ended by then are not `done`.
+    """
+    done = count(1)
+
+    def boot(arguments: Mapping[str, str], own: Sequence[str]) -> BootResult:
+        if progress.stop.is_set():
+            return BootResult(b"", "was not begun")
+        ended = _boot([*command, *own], image, arguments, bound_s, progress.stop, to_exit=bool(own))
+        progress.visits(next(done), len(boots), arguments["only"])
+        return ended
+
+    progress.visits(0, len(boots), boots[0]["only"])
+    with ThreadPoolExecutor(max_workers=build.cores()) as pool:
+        started = [
+            pool.submit(boot, *each)
+            for each in zip(boots, options or [()] * len(boots), strict=True)
+        ]
+        try:
+            wait(started)
+        except KeyboardInterrupt:
+            progress.stop.set()
+        return [future.result() for future in started]
+
+
+def _boot(
+    command: Sequence[str],
+    image: Path,
+    arguments: Mapping[str, str],
+    bound_s: float = BOOT_S,
+    stop: threading.Event | None = None,
+    *,
+    to_exit: bool = False,
+) -> BootResult:
+    """One boot; ends with the image's `end` record, its finisher, the bound, or `stop`."""
+    return read_console(
+        [*command, "--append", reference_kernel.words(arguments), str(image)],
+        bound_s,
+        stop,
+        to_exit=to_exit,
+    )

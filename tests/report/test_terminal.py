@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Text of unknown origin on a terminal: what is printed is what stood there."""
+
+import pytest
+from rich.table import Table
+
+from cyclometer.report import table
+from cyclometer.report.terminal import Terminal
+from tests.report import sample_bundles
+
+STEERING = "[/b] [red]x[/red] [link=http://a.b]y[/link] :warning: "
+HOSTILE = f"{STEERING}\x1b[2J\x9b2J\r\u202e\x07"
+SHOWN = f"{STEERING}\ufffd[2J\ufffd2J\ufffd\ufffd\ufffd"
+
+
+def test_lines_and_cells_are_text(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = Table()
+    rows.add_column(HOSTILE)
+    rows.add_row(HOSTILE)
+    terminal = Terminal()
+    terminal.print(HOSTILE, style="bold", soft_wrap=True)
+    terminal.print(rows)
+    assert capsys.readouterr().out.count(SHOWN) == 3
+
+
+def test_a_bundle_of_hostile_texts_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    named = sample_bundles.typical()
+    hostile = sample_bundles.renamed(named, [HOSTILE + str(i) for i in range(4)])
+    hostile.identity.environment["target_kernel"] = HOSTILE
+    table.show(hostile)
+    shown = capsys.readouterr().out
+    assert shown.count(SHOWN) >= 4
+    assert not (set(HOSTILE) - set(SHOWN)) & set(shown)

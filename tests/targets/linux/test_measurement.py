@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a measurement does with circles that cannot be timed here, with a harness of ours in the
+real one's place.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cyclometer.bundle.assemble import Assembler
+from cyclometer.bundle.model import Clock, Contract
+from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped
+from cyclometer.targets import build
+from cyclometer.targets.api import Progress
+from cyclometer.targets.linux.measurement import Measurement, Settings
+
+KEYS = ("good", "hangs", "absent")
+
+
+class Answers(Measurement):
+    """A measurement whose visits are answered at once, `per_turn` clock units a turn; `visited` is
+    what was asked.
+    """
+
+    def __init__(self, per_turn: int = 100) -> None:
+        contracts = [Contract(key) for key in KEYS]
+        settings = Settings(runs=2, rounds=2, budget_s=0.1)
+        super().__init__(
+            settings, Clock("tsc", "ticks", 1e9), contracts, Progress(), Assembler("linux", {})
+        )
+        self.per_turn = per_turn
+        self.visited: list[tuple[str, str, int]] = []
+
+    def _visit(self, run: int, key: str, method: str, flow: Flow) -> tuple[list[Record], float]:
+        del run
+        self.visited.append((key, method, flow.initial))
+        if key == "hangs":
+            return [Failed(0, key, "did not finish")], 10.0
+        if key == "absent":
+            return [Skipped(0, key, "this kernel has none")], 0.01
+        values = [self.per_turn * flow.initial] * flow.tests
+        group = Group(1, key, method, 0, 0, flow.initial, values, list(range(flow.tests)))
+        return [Circle(0, Contract(key), method, flow), group], 0.01
+
+
+@pytest.fixture(autouse=True)
+def _no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "harness", lambda: Path("/bin/true"))
+
+
+def test_a_circle_that_failed_its_proof_is_not_visited_again() -> None:
+    measurement = Answers()
+    measurement.run()
+    measurement.close()
+    asked = [key for key, _, _ in measurement.visited]
+    assert (asked.count("hangs"), asked.count("absent")) == (1, 1)
+    assert asked.count("good") > 4
+    problems = {
+        p.where: p.what for p in measurement.result(interrupted=False).bundle.identity.problems
+    }
+    assert problems["circle hangs"] == "did not finish"
+    assert problems["circle absent"] == "this kernel has none"
+
+
+def test_calibration_fills_a_quarter_of_a_test() -> None:
+    measurement = Answers(per_turn=100)
+    cost = measurement._calibrate("good")
+    assert cost is not None
+    assert cost.turn_s == pytest.approx(100e-9)
+    assert [turns for _, _, turns in measurement.visited] == [4, 1500]
+
+
+def test_a_clock_too_coarse_for_a_few_turns_is_given_more() -> None:
+    measurement = Answers(per_turn=0)
+    assert measurement._calibrate("good") is not None
+    first, *more = (turns for _, _, turns in measurement.visited)
+    assert (first, len(more), more[-1]) == (4, 2, 1 << 22)
+
+
+def test_a_negative_latency_ends_calibration_at_once() -> None:
+    measurement = Answers(per_turn=-100)
+    cost = measurement._calibrate("good")
+    assert len(measurement.visited) == 1
+    assert cost is not None
+    assert 0 < cost.turn_s <= 0.01

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Parts of other packages: a broken one is one sentence and spoils nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cyclometer.errors import BrokenPlugin, UsageError
+from cyclometer.ingest import FORMATS
+from cyclometer.report.export import EXPORTERS
+from cyclometer.targets.registry import TARGETS
+
+ROOT = Path(__file__).parent.parent
+
+
+def install(site: Path, package: str, group: str, name: str, code: str) -> None:
+    """A distribution `package` in the folder `site`, whose entry point `name` is `code`'s `it`."""
+    site.mkdir(exist_ok=True)
+    module = package.replace("-", "_")
+    (site / f"{module}.py").write_text(code)
+    info = site / f"{module}-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {module}:it\n")
+
+
+def cyclometer(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cyclometer", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(site)},
+        cwd=site,
+    )
+
+
+GROUPS = ("cyclometer.targets", "cyclometer.ingest", "cyclometer.exporters")
+
+
+@pytest.fixture(params=["import nothing_like_this", "it = 3", "raise SystemExit('gone')"])
+def broken_site(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Three packages, each with a part that cannot be loaded or is not such a part."""
+    site = tmp_path / "site"
+    for group in GROUPS:
+        install(site, f"bad-{group.rpartition('.')[2]}", group, "bad", request.param)
+    return site
+
+
+@pytest.mark.parametrize(
+    ("words", "package"),
+    [
+        (("list", "syscall.null", "--target", "linux"), ""),
+        (("list", "syscall.null"), "bad-targets"),
+        (("ingest", str(ROOT / "tests/data/hackbench.txt"), "-o", "bundle"), "bad-ingest"),
+        (("ingest", "--formats"), "bad-ingest"),
+        (("export", "--list"), "bad-exporters"),
+    ],
+)
+def test_a_broken_package_is_one_sentence_and_the_command_does_its_work(
+    broken_site: Path, words: tuple[str, ...], package: str
+) -> None:
+    done = cyclometer(broken_site, *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    about = [line for line in done.stderr.splitlines() if "cannot provide" in line]
+    assert len(about) == bool(package)
+    assert all(f"pip uninstall {package}" in line for line in about)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_broken_part_that_is_asked_for_ends_with_4(broken_site: Path) -> None:
+    for words in (
+        ("run", "--target", "bad"),
+        ("ingest", str(ROOT / "tests/data/hackbench.txt"), "--format", "bad"),
+        ("export", str(ROOT / "tests/data/hackbench.txt"), "--format", "bad"),
+    ):
+        done = cyclometer(broken_site, *words)
+        assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+
+
+def test_no_package_takes_over_a_name_of_ours(tmp_path: Path) -> None:
+    install(tmp_path / "site", "thief", "cyclometer.targets", "linux", "it = exit")
+    done = cyclometer(tmp_path / "site", "list", "syscall.null", "--target", "linux")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_unknown_name_gets_a_suggestion() -> None:
+    with pytest.raises(UsageError, match="did you mean qemu-virt"):
+        TARGETS.load("qemu-vrit")
+    with pytest.raises(UsageError, match="there are bencher, benchstat"):
+        EXPORTERS.load("zzz")
+
+
+def test_every_part_of_ours_loads() -> None:
+    for plugins in (TARGETS, FORMATS, EXPORTERS):
+        found, broken = plugins.load_all()
+        assert list(found) == plugins.names()
+        assert broken == []
+
+
+def test_a_broken_plugin_has_the_exit_code_of_a_refused_environment() -> None:
+    assert BrokenPlugin.exit_code == 4

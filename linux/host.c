@@ -257,6 +257,16 @@ static void add_file(const char *name, const char *path)
     fclose(file);
 }
 
+// The C library that runs, which need not be the one that was linked.
+static void add_libc(void)
+{
+#ifdef _CS_GNU_LIBC_VERSION
+    char version[80];
+    if (confstr(_CS_GNU_LIBC_VERSION, version, sizeof version) > 0)
+        add_fact("libc", version);
+#endif
+}
+
 // What decides how many instructions a kernel needs, for a laboratory that cannot look at the
 // machine.
 static void add_kernel(void)
@@ -282,6 +292,7 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
     uname(&uts);
     snprintf(cpu, sizeof cpu, "%d", options->cpu);
     add_fact("compiler", __VERSION__);
+    add_libc();
     add_fact("cpu", cpu);
     if (options_exact(options))
         add_kernel();

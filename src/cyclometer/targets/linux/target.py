@@ -15,7 +15,7 @@ from cyclometer.doctor.observe import observe
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build
 from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
-from cyclometer.targets.linux import harness
+from cyclometer.targets.linux import harness, inherited
 from cyclometer.targets.linux.measurement import Measurement, Settings
 from cyclometer.targets.linux.plan import choose
 
@@ -61,8 +61,9 @@ class LinuxTarget:
         settings = _settings(request)
         clock, contracts = _circles(settings)
         wanted = choose(contracts, settings.only)
+        assembler = Assembler(self.name, environment | inherited.collect())
+        before = os.sched_getaffinity(0)
         _leave_cpu(settings.cpu)
-        assembler = Assembler(self.name, environment)
         assembler.problems += _cautions(settings.cpu)
         measurement = Measurement(settings, clock, wanted, progress, assembler)
         interrupted = False
@@ -75,6 +76,7 @@ class LinuxTarget:
             )
         finally:
             measurement.close()
+            os.sched_setaffinity(0, before)  # a second measurement starts like the first
         return measurement.result(interrupted)
 
 

@@ -52,7 +52,7 @@ for_arm64, for_riscv64 = needs("aarch64"), needs("riscv64")
 def package(pattern: str) -> Path:
     """The kernel out of a package; the test is skipped where there is no network to fetch it by."""
     try:
-        return debian.fetch(pattern)[1]["vmlinuz"]
+        return debian.fetch(f"debian:{pattern}")[1]["vmlinuz"]
     except CyclometerError as error:
         pytest.skip(f"{pattern} cannot be fetched here: {error}")
 

@@ -24,7 +24,7 @@ def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--kernel",
             metavar="IMAGE",
-            help="Linux image for qemu-linux: a path, or debian:PACKAGE (may hold *).",
+            help="Linux image: a path, debian:PACKAGE or debian@RELEASE:PACKAGE (may hold *).",
         ),
         click.option(
             "--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux)."

@@ -127,10 +127,12 @@ def test_no_bytes_do_anything_but_yield_files_or_a_sentence(data: bytes) -> None
     assert set(found) <= set(debian.FILE_BYTES)
 
 
-@pytest.mark.parametrize("name", ["a;b", "-o=x", "Linux", "a b", "", "../x"])
+@pytest.mark.parametrize(
+    "name", [":a;b", ":-o=x", ":Linux", ":a b", ":", ":../x", "@a/b:c", "@:c", "@B:c", "@trixie"]
+)
 def test_a_word_that_is_no_package_name_never_reaches_apt(name: str) -> None:
     with pytest.raises(UsageError, match="names no package"):
-        debian.fetch(name)
+        debian.fetch(f"debian{name}")
 
 
 # A distribution of one made-up archive: what apt is asked is logged, what it says stands in files.
@@ -140,7 +142,7 @@ case "$*" in
     *indextargets*) echo 'Debian http://mirror/debian/ here'
         echo 'Debian http://mirror/debian/ here-updates'
         echo 'Other http://elsewhere/ here' ;;
-    *update*) ! grep -q backports "$XDG_CACHE_HOME/cyclometer/apt-amd64/sources.list" ||
+    *update*) ! cat "$XDG_CACHE_HOME"/cyclometer/apt-amd64*/sources.list | grep -q backports ||
         exit ${NO_BACKPORTS:-0} ;;
     *download*) cp "$STATE/package.deb" ./package.deb ;;
 esac
@@ -198,11 +200,11 @@ def calls(folder: Path, word: str) -> list[str]:
 
 
 def test_the_newest_version_is_fetched_once(distribution: Path) -> None:
-    package, files = debian.fetch("linux-image-6.1.0-*-amd64")
+    package, files = debian.fetch("debian:linux-image-6.1.0-*-amd64")
     assert (package.name, package.version) == ("linux-image-6.1.0-10-amd64", "6.1.10-1")
     assert files["vmlinuz"].read_bytes() == b"kernel"
     assert files["config"].read_bytes() == b"CONFIG_A=y\n"
-    debian.fetch("linux-image-6.1.0-*-amd64")
+    debian.fetch("debian:linux-image-6.1.0-*-amd64")
     assert len(calls(distribution, " update")) == len(calls(distribution, " download")) == 1
 
 
@@ -210,7 +212,7 @@ def test_the_distributions_own_archives_are_used_with_backports_where_there_are_
     distribution: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sources = distribution / "cache/cyclometer/apt-amd64/sources.list"
-    debian.fetch("linux-image-6.1.0-*-amd64")
+    debian.fetch("debian:linux-image-6.1.0-*-amd64")
     assert [line.split()[-2] for line in sources.read_text().splitlines()] == [
         "here",
         "here-backports",
@@ -219,21 +221,35 @@ def test_the_distributions_own_archives_are_used_with_backports_where_there_are_
     assert "elsewhere" not in sources.read_text()
     (sources.parent / "updated").unlink()
     monkeypatch.setenv("NO_BACKPORTS", "1")
-    debian.fetch("linux-image-6.1.0-*-amd64")
+    debian.fetch("debian:linux-image-6.1.0-*-amd64")
     assert "backports" not in sources.read_text()
+
+
+def test_another_release_has_lists_of_its_own_and_suites_of_its_name(
+    distribution: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_BACKPORTS", "1")
+    debian.fetch("debian@next:linux-image-6.1.0-*-amd64")
+    sources = distribution / "cache/cyclometer/apt-amd64-next/sources.list"
+    assert [line.split()[-2] for line in sources.read_text().splitlines()] == [
+        "next",
+        "next-updates",
+    ]
+    with pytest.raises(UsageError, match="release next of the distribution has no package"):
+        debian.fetch("debian@next:linux-image-7-amd64")
 
 
 def test_a_package_that_only_points_is_followed(distribution: Path) -> None:
     versions = {"linux-image-cloud-amd64": "6.1.10-1", "linux-image-6.1.0-10-amd64": "6.1.10-1"}
     describe(distribution, versions, "linux-image-6.1.0-10-amd64 (= 6.1.10-1)")
-    package, _ = debian.fetch("linux-image-cloud-amd64")
+    package, _ = debian.fetch("debian:linux-image-cloud-amd64")
     assert package.name == "linux-image-6.1.0-10-amd64"
 
 
 def test_a_file_with_another_hash_is_refused_and_leaves_nothing(distribution: Path) -> None:
     (distribution / "package.deb").write_bytes(tar((NAME, b"another")))
     with pytest.raises(BadFile, match="not the file that the signed index describes"):
-        debian.fetch("linux-image-6.1.0-10-amd64")
+        debian.fetch("debian:linux-image-6.1.0-10-amd64")
     assert list((distribution / "cache/cyclometer/kernels").iterdir()) == []
 
 
@@ -241,11 +257,11 @@ def test_a_package_without_a_kernel_and_a_name_without_a_package_are_said(
     distribution: Path,
 ) -> None:
     with pytest.raises(UsageError, match="no package linux-image-7"):
-        debian.fetch("linux-image-7-amd64")
+        debian.fetch("debian:linux-image-7-amd64")
     (distribution / "package.deb").write_bytes(tar(("./usr/x", b"")))
     describe(distribution, {"linux-image-6.1.0-10-amd64": "6.1.10-1"})
     with pytest.raises(BadFile, match="holds no kernel"):
-        debian.fetch("linux-image-6.1.0-10-amd64")
+        debian.fetch("debian:linux-image-6.1.0-10-amd64")
 
 
 def test_a_machine_without_apt_is_told_to_name_an_image(
@@ -253,4 +269,4 @@ def test_a_machine_without_apt_is_told_to_name_an_image(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotComparable, match="name a kernel image by its path"):
-        debian.fetch("linux-image-6.1.0-10-amd64")
+        debian.fetch("debian:linux-image-6.1.0-10-amd64")

@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -25,12 +25,12 @@ from typing import IO
 from cyclometer.errors import BadFile, NotComparable, UsageError
 from cyclometer.targets import build
 
-PREFIX = "debian:"
+PREFIX = "debian"
 FILE_BYTES = {"vmlinuz": 128 << 20, "config": 4 << 20, "System.map": 64 << 20}
 """What leaves a package, and how large it may be."""
 ARCHIVE_BYTES = 2 << 30
 """How far an archive is read before it counts as a bomb."""
-_NAME = re.compile(r"[a-z0-9][a-z0-9+.*?\[\]-]*")
+_NAME = re.compile(r"(?:@([a-z]+))?:([a-z0-9][a-z0-9+.*?\[\]-]*)")
 _BOOT_FILE = re.compile(r"(?:\./)?boot/(vmlinuz|vmlinux|config|System\.map)-[A-Za-z0-9+.~_-]+")
 _REAL = re.compile(r"linux-image-[^\s,|]*\d[^\s,|]*")
 _DISTRIBUTIONS = ("Debian", "Ubuntu")
@@ -51,19 +51,26 @@ class Package:
     depends: str
 
 
-def fetch(pattern: str) -> tuple[Package, dict[str, Path]]:
-    """The newest kernel package whose name matches, and its files by the names in FILE_BYTES, out
-    of the cache.
+def is_package(name: str) -> bool:
+    """Whether a kernel's name is one of a package, and not a path."""
+    return name.startswith((f"{PREFIX}:", f"{PREFIX}@"))
+
+
+def fetch(name: str) -> tuple[Package, dict[str, Path]]:
+    """The newest kernel package that `debian:PATTERN` matches, or `debian@RELEASE:PATTERN` in
+    another release of the distribution; and its files by the names in FILE_BYTES, out of the cache.
 
     Raises UsageError for a pattern that matches nothing, NotComparable where this machine cannot
     fetch packages, BadFile for a package that is not what the index says or holds no kernel.
     """
-    if not _NAME.fullmatch(pattern):
+    match = _NAME.fullmatch(name.removeprefix(PREFIX))
+    if not match:
         raise UsageError(
-            f"{PREFIX}{pattern} names no package; write {PREFIX}linux-image-6.1.0-*-cloud-amd64 or "
-            "alike"
+            f"{name} names no package; write {PREFIX}:linux-image-6.1.0-*-cloud-amd64, or "
+            f"{PREFIX}@trixie:linux-image-6.12*-riscv64"
         )
-    archive = _Archive(_architecture(pattern))
+    release, pattern = match.groups()
+    archive = _Archive(_architecture(pattern), release)
     package = archive.newest(pattern)
     if not _installed_name(package.name) and (real := _REAL.search(package.depends)):
         package = archive.newest(real[0])  # a package that only depends on the current kernel
@@ -178,16 +185,18 @@ def _unpacked(file: Path) -> dict[str, bytes]:
 
 
 class _Archive:
-    """The distribution's packages for one architecture, through its client, in state of ours."""
+    """The packages of one release of the distribution, of this machine's where `release` is None,
+    for one architecture, through its client, in state of ours.
+    """
 
-    def __init__(self, architecture: str):
+    def __init__(self, architecture: str, release: str | None):
         for program in ("apt-get", "apt-cache", "dpkg", "dpkg-deb"):
             if not shutil.which(program):
                 raise NotComparable(
-                    f"{PREFIX}PACKAGE needs {program}; name a kernel image by its path instead"
+                    f"{PREFIX}:PACKAGE needs {program}; name a kernel image by its path instead"
                 )
-        self.architecture = architecture
-        self._home = build.cache() / f"apt-{architecture}"
+        self.architecture, self._release = architecture, release
+        self._home = build.cache() / "-".join(filter(None, ("apt", architecture, release)))
         self._updated = self._home / "updated"
 
     def newest(self, pattern: str) -> Package:
@@ -205,8 +214,10 @@ class _Archive:
         ]
         found = self._described(wanted) if wanted else []
         if not found:
+            where = f"release {self._release} of the distribution" * bool(self._release)
             raise UsageError(
-                f"the distribution has no package {pattern} for {self.architecture}; check the name"
+                f"{where or 'the distribution'} has no package {pattern} for {self.architecture}; "
+                "check the name"
             )
         newest = found[0]
         for one in found[1:]:
@@ -242,16 +253,19 @@ class _Archive:
         return found
 
     def _update(self) -> None:
-        """Fetches the index; with the distribution's backports where it has them. An old index is
-        better than none.
+        """Fetches the index; with the distribution's backports where it has them, and without its
+        updates where a mirror has them only in part. An old index is better than none.
         """
         for folder in ("state/lists/partial", "cache/archives/partial"):
             (self._home / folder).mkdir(parents=True, exist_ok=True)
         (self._home / "status").touch()
         (self._home / "apt.conf").write_text(self._configuration(), encoding="utf-8")
         last = ""
-        for backports in (True, False):
-            lines = "".join(f"{line}\n" for line in _sources(backports))
+        archives = _archives(self._release)
+        released = {(uri, suite) for uri, suite in archives if "-" not in suite}
+        backports = {(uri, f"{suite}-backports") for uri, suite in released}
+        for wanted in (archives | backports, archives, released):
+            lines = "".join(f"{line}\n" for line in _sources(wanted))
             (self._home / "sources.list").write_text(lines, encoding="utf-8")
             try:
                 self._run("apt-get", "update")
@@ -303,9 +317,9 @@ class _Archive:
         return done.stdout
 
 
-def _sources(backports: bool) -> Iterator[str]:
-    """The main sections of what this machine's apt is set up to use of its distribution, mirrors
-    respected.
+def _archives(release: str | None) -> set[tuple[str, str]]:
+    """Address and suite of what this machine's apt is set up to use of its distribution, mirrors
+    respected; the suites are those of `release` where it is given.
     """
     done = subprocess.run(
         [
@@ -325,10 +339,15 @@ def _sources(backports: bool) -> Iterator[str]:
         raise NotComparable(
             "apt knows no archive of the distribution here; name a kernel image by its path instead"
         )
-    if backports:
-        seen |= {(uri, f"{release}-backports") for uri, release in seen if "-" not in release}
+    if release is None:
+        return seen
+    return {(uri, re.sub(r"^[^-]+", release, suite)) for uri, suite in seen}
+
+
+def _sources(archives: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The main sections of these archives as lines of a sources.list."""
     key = next((f"[signed-by={keyring}] " for keyring in _KEYRINGS if Path(keyring).exists()), "")
-    return (f"deb {key}{uri} {release} main" for uri, release in sorted(seen))
+    return (f"deb {key}{uri} {suite} main" for uri, suite in sorted(archives))
 
 
 def _is_distribution(origin: str, uri: str) -> bool:

@@ -103,15 +103,15 @@ class Kernel:
 
 
 def find(name: str, symbols: Path | None = None) -> Kernel:
-    """The kernel at a path, or in a package after `debian:`; `symbols` instead of what may be found
-    beside it.
+    """The kernel at a path, or in a package that `debian:` names; `symbols` instead of what may
+    be found beside it.
 
     Raises UsageError, BadFile or NotComparable.
     """
     if symbols and not symbols.is_file():
         raise UsageError(f"{symbols} is no file; name the kernel's System.map or vmlinux")
-    if name.startswith(debian.PREFIX):
-        package, files = debian.fetch(name.removeprefix(debian.PREFIX))
+    if debian.is_package(name):
+        package, files = debian.fetch(name)
         return _kernel(
             files["vmlinuz"], f"{package.name} {package.version}", files.get("config"), symbols
         )

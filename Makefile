@@ -8,7 +8,7 @@ FAST := not slow and not e2e and not long
 PYTEST := $(BIN)/pytest -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup setup-all test test-fast test-long kernel-test lint format catalogue bench mutate doctor clean
+.PHONY: help run setup setup-dev setup-all test test-fast test-long kernel-test lint format catalogue bench mutate doctor clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -18,6 +18,7 @@ run: setup ## measure the Linux this runs on and print the table
 	$(BIN)/cyclometer run
 
 setup: .venv/setup.stamp ## install what `run` needs: .venv, compiler
+setup-dev: .venv/setup-dev.stamp ## install what `lint` and `test-fast` need, too: no emulator
 setup-all: .venv/setup-all.stamp ## install what `test` needs, too
 
 # A stamp is touched only after a set-up that ended well; the larger set-up contains the smaller.
@@ -25,11 +26,16 @@ setup-all: .venv/setup-all.stamp ## install what `test` needs, too
 	tools/setup.sh setup
 	@touch $@
 
-.venv/setup-all.stamp: tools/setup.sh pyproject.toml
-	tools/setup.sh setup-all
+.venv/setup-dev.stamp: tools/setup.sh pyproject.toml
+	tools/setup.sh setup-dev
 	@touch .venv/setup.stamp $@
 
-test: lint core-test kernel-test ## check and test everything but what `test-long` adds
+.venv/setup-all.stamp: tools/setup.sh pyproject.toml
+	tools/setup.sh setup-all
+	@touch .venv/setup.stamp .venv/setup-dev.stamp $@
+
+test: setup-all lint core-test kernel-test ## check and test everything but what `test-long` adds
+	$(BIN)/python tools/check_catalogue.py
 	$(PYTEST) -m 'not long'
 
 test-long: setup-all ## every circle on the simulated core, cycle by cycle: a quarter of an hour
@@ -51,19 +57,19 @@ kernel-test: setup-all ## the reference kernel: functional tests, hostile progra
 
 C_FILES = $(shell git ls-files '*.c' '*.h' '*.cpp')
 
-lint: setup-all ## ruff, clang-format, mypy --strict and the one-rule checks of tools/
+lint: setup-dev ## ruff, clang-format, mypy --strict and the one-rule checks of tools/
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	$(BIN)/mypy --strict src
 	$(BIN)/python tools/check.py
 
-format: setup-all ## rewrite the Python and C files in one style
+format: setup-dev ## rewrite the Python and C files in one style
 	$(BIN)/ruff check --quiet --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(C_FILES)
 
-catalogue: setup ## write docs/catalogue.md anew from the circles' contracts
+catalogue: setup-all ## write docs/catalogue.md anew from the circles' contracts
 	$(BIN)/python tools/catalogue.py
 
 bench: setup-all ## rig cost, suite time, spread between runs, beside other tools on this machine

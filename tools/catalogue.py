@@ -23,13 +23,20 @@ Written by `make catalogue` from `cyclometer list --json`; edit the contracts, n
 
 
 def listed() -> dict[str, Any]:
-    """What `cyclometer list --json` prints; RuntimeError with its message where it fails."""
+    """What `cyclometer list --json` prints, of every target.
+
+    Raises RuntimeError if it fails, or if this machine lacks what a target needs: a page made
+    without that target's circles would look complete.
+    """
     from cyclometer.cli.list import command
 
     result = CliRunner().invoke(command, ["--json"])
     if result.exit_code != 0:
         raise RuntimeError(f"`cyclometer list --json` failed: {result.output or result.exception}")
     answer: dict[str, Any] = json.loads(result.stdout)
+    lacking = [target["missing"] for target in answer["targets"] if target["missing"]]
+    if lacking:
+        raise RuntimeError(f"the catalogue would lack circles: {lacking[0]}; run `make setup-all`")
     return answer
 
 

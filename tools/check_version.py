@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""CHANGELOG.md, pyproject.toml and `__version__` name the same version."""
+"""CHANGELOG.md, pyproject.toml, `__version__` and the kernel name the same version."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ PLACES = {
     "pyproject.toml": r'^version = "([^"]+)"',
     "src/cyclometer/__init__.py": r'^__version__ = "([^"]+)"',
     "CHANGELOG.md": r"^## (\d\S*)",
+    "kernel/Makefile": r'BUILD_VERSION "([^"]+)"',
 }
 
 

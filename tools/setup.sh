@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Sets up .venv and the C tools: `tools/setup.sh setup` for measuring, `setup-all` for the tests too.
+# Sets up .venv and the C tools: `tools/setup.sh setup` for measuring, `setup-dev` for linting and the fast tests,
+# `setup-all` for all tests.
 # Does only what is missing, so it may be run at any time. $PYTHON and $CC choose an interpreter and a compiler.
 set -eu
 cd "$(dirname "$0")/.."
@@ -47,8 +48,8 @@ has_compiler() {
 
 case ${1:-} in
     setup) package=. ;;
-    setup-all) package='.[test]' ;;
-    *) say 'usage: tools/setup.sh setup|setup-all'; exit 2 ;;
+    setup-dev | setup-all) package='.[test]' ;;
+    *) say 'usage: tools/setup.sh setup|setup-dev|setup-all'; exit 2 ;;
 esac
 
 if ! has_compiler; then

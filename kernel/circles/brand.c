@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Brands, seed 003: each outcome of raising one. The scheduler and its component are the peer's
-// program, which also is where upcalls run, unless the scheduler is to decide: then they run in the
-// client's.
+// Brands, after Composite: each outcome of raising one. The scheduler and its component are the
+// peer's program, which also is where upcalls run, unless the scheduler is to decide: then they run
+// in the client's.
 #include "bench/kernel_circle.h"
 
 #define SCHEDULER 0

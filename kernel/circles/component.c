@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Components, seed 003: a thread that goes into one and comes back, and a thread that one is given
-// by the kernel.
+// Components, after Composite: a thread that goes into one and comes back, and a thread that one is
+// given by the kernel.
 #include "bench/kernel_circle.h"
 
 #define COMPONENT 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The hardware's floor, seed 003: what no kernel can be cheaper than. A bounce is from S mode to U
-// mode and back.
+// The hardware's floor, after Composite: what no kernel can be cheaper than. A bounce is from S
+// mode to U mode and back.
 #include "bench/kernel_circle.h"
 
 #ifndef USER_PROGRAM

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Microkit's four sequences, seed 000: a protected procedure call; a notification answered by a
-// notification; and the same awaited by a coroutine, bare and by the coroutine library. Two
-// protection domains, the server the more urgent.
+// Microkit's four sequences, after libmicrokitco: a protected procedure call; a notification
+// answered by a notification; and the same awaited by a coroutine, bare and by the coroutine
+// library. Two protection domains, the server the more urgent.
 #include "bench/kernel_circle.h"
 
 // Handles, and so channels, the same in both domains.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Scheduling by user programs, seed 003: what the kernel's part of a thread switch costs, what the
-// scheduler's structures and the accounting of time add, and the scheduler's lock where nobody else
-// wants it.
+// Scheduling by user programs, after Composite: what the kernel's part of a thread switch costs,
+// what the scheduler's structures and the accounting of time add, and the scheduler's lock where
+// nobody else wants it.
 #include "bench/kernel_circle.h"
 
 #define SCHEDULER 0

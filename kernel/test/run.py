@@ -139,11 +139,11 @@ def check_zephyr(machine: str, image: Path, configuration: dict[str, str]) -> No
 
 
 def check_rows(keys: set[str], options: set[str]) -> None:
-    """Check that every row of the seeds, as tests/data maps it, has its key in an image with the
+    """Check that every published row, as tests/data maps it, has its key in an image with the
     option it needs.
     """
-    tables = sorted(DATA.glob("seed-*-rows.tsv"))
-    expect(bool(tables), "tests/data has no seed-*-rows.tsv")
+    tables = sorted(DATA.glob("rows-of-*.tsv"))
+    expect(bool(tables), "tests/data has no rows-of-*.tsv")
     rows = [
         (line + "\t").split("\t")[:3]
         for table in tables
@@ -152,8 +152,8 @@ def check_rows(keys: set[str], options: set[str]) -> None:
     ]
     here = [(row, key) for row, key, option in rows if not option or option in options]
     for row, key in here:
-        expect(key in keys, f"the seeds' row {row!r} needs {key}, which this image has not")
-    print(f"{len(here)} of {len(rows)} rows of the seeds are here")
+        expect(key in keys, f"the row {row!r} needs {key}, which this image does not have")
+    print(f"{len(here)} of {len(rows)} published rows are here")
 
 
 def check_parameters(machine: str, image: Path, contracts: int) -> None:

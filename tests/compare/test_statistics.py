@@ -48,7 +48,7 @@ def test_change_is_welchs_comparison_of_logs() -> None:
 
 
 def test_change_is_relative_to_before() -> None:
-    """Seed table: 1 306 to 910 is -30.32 %, not the -43.51 % of the other denominator."""
+    """The report on mtime: 1 306 to 910 is -30.32 %, not the -43.51 % of the other denominator."""
     assert round(100 * statistics.change([1306.0] * 2, [910.0] * 2).fraction, 2) == -30.32
 
 

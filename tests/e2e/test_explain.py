@@ -144,8 +144,8 @@ def test_privilege_and_stack_of_a_known_turn() -> None:
 
 
 def test_the_trap_to_the_monitor_carries_what_rdtime_costs_where_it_traps() -> None:
-    """Seed 002: with mcs=on each switch reads the time, which traps on this machine unless mtime is
-    read instead.
+    """The report on mtime: with mcs=on each switch reads the time, which traps on this machine
+    unless mtime is read instead.
     """
     key = "endpoint.send.words_0.same"
     rdtime, mtime = (

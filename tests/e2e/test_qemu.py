@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The reference kernel under QEMU: exact, repeatable to the byte, and its findings go the way the
-seeds' do.
+"""The reference kernel under QEMU: exact, repeatable to the byte, and its findings go the way
+of the published ones.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every check finds a breach of its rule and is silent on a tree that keeps it."""
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -26,6 +27,7 @@ VERSIONS = {
     "pyproject.toml": 'version = "1.2.0"\n',
     "src/cyclometer/__init__.py": '__version__ = "1.2.0"\n',
     "CHANGELOG.md": "# Changelog\n\n## 1.2.0 - today\n",
+    "kernel/Makefile": '#define BUILD_VERSION "1.2.0"\n',
 }
 
 
@@ -49,6 +51,11 @@ BREACHES: list[tuple[Check, Files, str]] = [
     (check_spdx.check, {"core/a.c": "int a;\n"}, "core/a.c:1: has no `SPDX"),
     (check_spdx.check, {"kernel/Makefile": "\n\n\n# " + SPDX}, "kernel/Makefile:1:"),
     (check_version.check, VERSIONS | {"CHANGELOG.md": "## 1.3.0\n"}, "CHANGELOG.md says 1.3.0"),
+    (
+        check_version.check,
+        VERSIONS | {"kernel/Makefile": 'BUILD_VERSION "0.9.0"\n'},
+        "kernel/Makefile says 0.9.0",
+    ),
     (
         check_version.check,
         VERSIONS | {"CHANGELOG.md": "none\n"},
@@ -290,3 +297,12 @@ def test_a_stale_catalogue_is_found_at_its_line(tmp_path: Path) -> None:
         f"docs/catalogue.md:{line}:"
     ]
     assert list(check_catalogue.compare(tmp_path / "none", page))
+
+
+def test_no_catalogue_is_made_where_a_target_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = LISTING["targets"][0] | {"missing": "qemu-virt needs a compiler"}
+    listing = json.dumps(LISTING | {"targets": [target]})
+    command = click.command()(click.option("--json", is_flag=True)(lambda **_: click.echo(listing)))
+    monkeypatch.setattr("cyclometer.cli.list.command", command)
+    with pytest.raises(RuntimeError, match="the catalogue would lack circles: qemu-virt needs"):
+        catalogue.listed()

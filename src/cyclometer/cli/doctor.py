@@ -26,7 +26,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
 @click.option(
     "--cpu",
     type=click.IntRange(min=0),
-    help="The CPU to be measured on; default: the last one available.",
+    help="The CPU to measure on.  [default: the last one available]",
 )
 @click.option(
     "--tune",

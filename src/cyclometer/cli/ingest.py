@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The bundle to write [results/NAME of the first file].",
+    help="The new bundle.  [default: results/NAME of the first file]",
 )
 @click.option(
     "--format",

@@ -84,9 +84,8 @@ _OPTIONS = (
         "--layout-floor",
         callback=_share,
         metavar="SHARE",
-        help="On an exact clock, the change that moving code alone is known to cause.  "
-        "[default: 10% of cycles a turn, 15% a pass, 25% of few passes, as measured; 0% of other "
-        "units]",
+        help="On an exact clock, call no change up to this size real: moving code causes as much.  "
+        "[default: 10% of cycles of turns, 15% of passes, 30% of few passes; 0% of other units]",
     ),
     click.option(
         "--across",

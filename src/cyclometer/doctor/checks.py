@@ -236,7 +236,7 @@ def check_virtualisation(seen: Observation) -> Answer:
     cost = (
         "the host takes the CPU away and changes its frequency unseen: over 8 runs on 2 virtual "
         "CPUs the mean of an"
-        " eventfd round trip moved by 6 %, its 1 % quantile by 0.24 % (DESIGN.md section 6.6)"
+        " eventfd round trip moved by 6 %, its 1 % quantile by 0.24 %"
     )
     change = "measure on a real machine, or compare several sessions a side"
     return (

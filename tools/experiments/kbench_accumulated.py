@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Seed 004 on the Rocket core: accumulated latencies from N=1 upwards beside every single turn,
-traced.
+"""KBench's circle on the Rocket core: accumulated latencies from N=1 upwards beside every
+single turn, traced.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def main() -> None:
     header = ["memory", "mean turn", "sigma inferred", "sigma of the turns", "lag-1 correlation"]
     known = board.table(header, [sigmas(name, one) for name, one in seen.items()])
     board.write(
-        "seed-004.md",
+        "kbench-accumulated.md",
         steady=f"{steady}\n\n{line}",
         jitter=f"{jittered}\n\n{jittered_line}",
         known=known,

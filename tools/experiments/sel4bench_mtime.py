@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Seed 002 on the Rocket core: what reading mtime instead of rdtime saves, with and without mcs, to
-the cycle.
+"""sel4bench's report on the Rocket core: what reading mtime instead of rdtime saves, with and
+without mcs, to the cycle.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from cyclometer.explain.difference import Change, Difference, difference
 from cyclometer.targets.api import SILENT, Request
 from cyclometer.targets.rocket.target import rocket
 
-ROWS = Path(__file__).resolve().parents[2] / "tests" / "data" / "seed-002-rows.tsv"
+ROWS = Path(__file__).resolve().parents[2] / "tests" / "data" / "rows-of-sel4bench.tsv"
 SIGNAL = "notification.signal.wake+ctx.prio_1.u_to_u.same"
 TIMERS = ("rdtime", "mtime")  # before, after
 LAYOUTS = ("0", "64", "516", "1088")  # what moving code alone does is the spread between them
 MOST = 12  # functions that are told; the others are one line
 
 
-def seed_rows() -> list[tuple[str, str]]:
-    """The seed's name of each row, and the circle's."""
+def report_rows() -> list[tuple[str, str]]:
+    """The report's name of each row, and the circle's."""
     with ROWS.open(encoding="utf-8") as file:
         lines = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
         return [(line["row"].replace("|", " "), line["key"]) for line in lines]
@@ -48,14 +48,14 @@ def changes(mcs: str) -> str:
     """Each row with rdtime and with mtime, and what `cyclometer compare --across timer` says of
     it.
     """
-    named = seed_rows()
+    named = report_rows()
     before, after = (measured(mcs, timer, [key for _, key in named]) for timer in TIMERS)
     found = {
         finding.key: finding for finding in compare(before, after, across={"timer": None}).findings
     }
     rows = [(name, f"`{key}`", *verdict(found[key])) for name, key in named]
     return board.table(
-        ["row of the seed", "circle", *TIMERS, "change", "interval", "verdict"], rows
+        ["row of the report", "circle", *TIMERS, "change", "interval", "verdict"], rows
     )
 
 
@@ -104,7 +104,7 @@ if __name__ == "__main__":
     signal = carried()
     header = ["rdtime", "mtime", "difference", "of which, largest first"]
     board.write(
-        "seed-002.md",
+        "sel4bench-mtime.md",
         mcs_on=changes("on"),
         mcs_off=changes("off"),
         modes=board.table(["mode", *header], lines([*signal.modes, signal.whole])),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Seed 003 on the Rocket core: an immediate brand, summed by hand as the seed does, and as
+"""Composite's brands on the Rocket core: an immediate brand, summed by hand as it does, and as
 `explain` sums it.
 """
 
@@ -19,7 +19,7 @@ HARDWARE = (
 
 
 def by_hand() -> str:
-    """The seed's sum with our figures: its three terms, and how far from the whole they come."""
+    """Composite's sum with our figures: its three terms, and how far from the whole they come."""
     found = board.latencies({}, [WHOLE, *HALVES, *HARDWARE])
     rows = [(f"`{key}`", f"{found[key]:.4g}") for key in (*HARDWARE, *HALVES, WHOLE)]
     software, hardware = sum(found[key] for key in HALVES), found[HARDWARE[-1]]
@@ -41,7 +41,7 @@ def executed(turn: Explanation) -> str:
 
 
 def floor(turn: Explanation) -> str:
-    """The turn as its least hardware and the kernel's own share, which is the seed's question."""
+    """The turn as its least hardware and the kernel's own share, which is Composite's question."""
     rows = [
         (
             share.name,
@@ -57,4 +57,6 @@ def floor(turn: Explanation) -> str:
 
 if __name__ == "__main__":
     brand = board.explained({}, WHOLE)
-    board.write("seed-003.md", by_hand=by_hand(), floor=floor(brand), executed=executed(brand))
+    board.write(
+        "composite-brands.md", by_hand=by_hand(), floor=floor(brand), executed=executed(brand)
+    )

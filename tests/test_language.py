@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Plain English: phrases that were replaced once and may not come back.
+
+The list grows with what reviews find. It holds for every text of the project that a person reads.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXTS = (".c", ".h", ".S", ".cpp", ".py", ".md", ".sh", ".toml", ".def", "Makefile")
+SKIPPED = ("tests/data/", "baselines/", "tests/test_language.py")
+
+PHRASES = {
+    r"\bseeds? 00\d|\bseed[-_]00\d": "the document's own name, as KBench or sel4bench",
+    r"DESIGN\.md section \d": "DESIGN.md has no numbered sections",
+}
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Path and content of every text under version control."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("the sources are not a git checkout")
+    for path in listed.stdout.splitlines():
+        if path.endswith(TEXTS) and not path.startswith(SKIPPED) and (ROOT / path).exists():
+            yield path, (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_a_replaced_phrase_does_not_come_back(phrase: str) -> None:
+    found = [
+        f"{path}:{number}: {line.strip()}"
+        for path, text in texts()
+        for number, line in enumerate(text.splitlines(), 1)
+        if re.search(phrase, line)
+    ]
+    assert not found, f"write {PHRASES[phrase]}:\n" + "\n".join(found)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Round trips over file descriptors: pipes, UNIX and TCP sockets, eventfds. Only the setup differs;
-// a turn is one write and one read on each side.
+// Round trips over file descriptors: pipes, UNIX, TCP and UDP sockets, eventfds. Only the setup
+// differs; a turn is one write and one read on each side.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -106,6 +106,31 @@ static void set_up_tcp(const struct linux_circle *self)
     int far =
         (int)must(accept4(listener, NULL, NULL, SOCK_CLOEXEC), "accept4"); // inherits TCP_NODELAY
     close(listener);
+    client = (struct end){.in = near, .out = near};
+    server = (struct end){.in = far, .out = far};
+    peer_start(self, serve);
+}
+
+// An address of the loopback interface with a port that the kernel chooses.
+static int udp_socket(struct sockaddr_in *address)
+{
+    socklen_t length = sizeof *address;
+    int fd = (int)must(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket");
+    *address =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (bind(fd, (struct sockaddr *)address, length) != 0 ||
+        getsockname(fd, (struct sockaddr *)address, &length) != 0)
+        circle_skip("127.0.0.1 does not answer; bring the loopback interface up");
+    return fd;
+}
+
+static void set_up_udp(const struct linux_circle *self)
+{
+    struct sockaddr_in near_address, far_address;
+    int near = udp_socket(&near_address), far = udp_socket(&far_address);
+    // Connected to each other, so that write() and read() need no address.
+    must(connect(near, (struct sockaddr *)&far_address, sizeof far_address), "connect");
+    must(connect(far, (struct sockaddr *)&near_address, sizeof near_address), "connect");
     client = (struct end){.in = near, .out = near};
     server = (struct end){.in = far, .out = far};
     peer_start(self, serve);
@@ -437,6 +462,68 @@ CIRCLE("tcp.round_trip.cross.server_higher") = {
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}, {"bytes", "1"}),
     SERVER_HIGHER(4, CROSS_SPACE),
     .setup = set_up_tcp,
+    .turns = round_trips,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("udp.round_trip.same.equal") = {
+    .title = "Round trip over UDP on the loopback interface, same space, equal priorities",
+    ROUND_TRIP_EQUAL("write", "read"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "equal"}, {"bytes", "1"}),
+    EQUAL(4, SAME_SPACE),
+    .setup = set_up_udp,
+    .turns = round_trips,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("udp.round_trip.same.client_higher") = {
+    .title = "Round trip over UDP on the loopback interface, same space, client of higher priority",
+    ROUND_TRIP_CLIENT_HIGHER("write", "read"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "client_higher"}, {"bytes", "1"}),
+    CLIENT_HIGHER(4, SAME_SPACE),
+    .setup = set_up_udp,
+    .turns = round_trips,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("udp.round_trip.same.server_higher") = {
+    .title = "Round trip over UDP on the loopback interface, same space, server of higher priority",
+    ROUND_TRIP_SERVER_HIGHER("write", "read"),
+    .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}, {"bytes", "1"}),
+    SERVER_HIGHER(4, SAME_SPACE),
+    .setup = set_up_udp,
+    .turns = round_trips,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("udp.round_trip.cross.equal") = {
+    .title = "Round trip over UDP on the loopback interface, cross space, equal priorities",
+    ROUND_TRIP_EQUAL("write", "read"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"bytes", "1"}),
+    EQUAL(4, CROSS_SPACE),
+    .setup = set_up_udp,
+    .turns = round_trips,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("udp.round_trip.cross.client_higher") = {
+    .title =
+        "Round trip over UDP on the loopback interface, cross space, client of higher priority",
+    ROUND_TRIP_CLIENT_HIGHER("write", "read"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "client_higher"}, {"bytes", "1"}),
+    CLIENT_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_udp,
+    .turns = round_trips,
+    .variant = &(const size_t){1},
+};
+
+CIRCLE("udp.round_trip.cross.server_higher") = {
+    .title =
+        "Round trip over UDP on the loopback interface, cross space, server of higher priority",
+    ROUND_TRIP_SERVER_HIGHER("write", "read"),
+    .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}, {"bytes", "1"}),
+    SERVER_HIGHER(4, CROSS_SPACE),
+    .setup = set_up_udp,
     .turns = round_trips,
     .variant = &(const size_t){1},
 };

@@ -13,6 +13,8 @@
     .sequence = CYC_SEQUENCE("client: " what), .from = "client: before " what, \
     .to = "client: after " what, .client = 50
 #define ENTRIES(number) CYC_EXPECT({"entries", number}, {"switches", 0}, {"faults", 0})
+// The variant of circles that differ by a number only.
+#define SIZE(number) (&(const size_t){number})
 // The parameters of a circle whose loop is CYC_SHORT_TURNS.
 #define SHORT_LOOP CYC_PARAMS({"turns_a_branch", "16"})
 

@@ -8,7 +8,9 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +69,19 @@ static void fork_waits(void *arg, uint64_t turns)
             _exit(0);
         must(waitpid(child, NULL, 0), "fork or waitpid");
     }
+}
+
+// The variant is the number of MiB that the process holds, all written, in pages of the usual size.
+static void set_up_large(const struct linux_circle *self)
+{
+    size_t bytes = *(const size_t *)self->variant << 20;
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    mlockall(MCL_CURRENT);
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED)
+        circle_skip("there is no memory for a process of that size");
+    memset(memory, 1, bytes);
 }
 
 static int image_fd;
@@ -166,6 +181,29 @@ CIRCLE("process.fork_wait") = {
     .setup = unlock_future_memory,
     .turns = fork_waits,
     .client = 50,
+};
+
+#define FORK_OF(mib)                                                                             \
+    .sequence = CYC_SEQUENCE("client: fork", "client: blocks in waitpid",                        \
+                             "child: returns from fork, exits", "client: returns from waitpid"), \
+    .from = "client: before the call", .to = "client: after waitpid",                            \
+    .expect = CYC_EXPECT({"entries", 2}, BORN_AND_GONE),                                         \
+    .params = CYC_PARAMS({"mib", #mib}, {"priority", "equal"}), .setup = set_up_large,           \
+    .turns = fork_waits, .client = 50, .variant = SIZE(mib)
+
+CIRCLE("process.fork_wait.mib_1") = {
+    .title = "Fork a process of 1 MiB that exits at once, and wait for it",
+    FORK_OF(1),
+};
+
+CIRCLE("process.fork_wait.mib_8") = {
+    .title = "Fork a process of 8 MiB that exits at once, and wait for it",
+    FORK_OF(8),
+};
+
+CIRCLE("process.fork_wait.mib_32") = {
+    .title = "Fork a process of 32 MiB that exits at once, and wait for it",
+    FORK_OF(32),
 };
 
 CIRCLE("process.vfork_exec") = {

@@ -30,6 +30,7 @@ def made(values: list[float], run: list[int] | None = None, **members: object) -
             "occasion": OCCASION,
             "seconds": np.arange(float(visits)),
             "run": runs,
+            "number": np.arange(visits, dtype=np.int32),
             "process": runs,
             "whole": np.array(values),
             "less": None,

@@ -25,6 +25,7 @@ COMMANDS = {
     "lint": "cyclometer.cli.lint",
     "compare": "cyclometer.cli.compare",
     "gate": "cyclometer.cli.gate",
+    "ab": "cyclometer.cli.ab",
     "list": "cyclometer.cli.list",
     "explain": "cyclometer.cli.explain",
     "doctor": "cyclometer.cli.doctor",

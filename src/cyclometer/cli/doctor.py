@@ -35,7 +35,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
     help="Change what disturbs measurements and can be changed.",
 )
 @click.option(
-    "--restore", "action", flag_value="restore", help="Undo every change that --tune made."
+    "--restore", "action", flag_value="restore", help="Undo every change that --tune or `ab` made."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(cpu: int | None, action: str | None, as_json: bool) -> None:
@@ -99,13 +99,16 @@ def _tune(cpu: int | None, as_json: bool) -> bool:
 
 
 def _restore(cpu: int | None, as_json: bool) -> bool:
-    from cyclometer.doctor import tune
+    from cyclometer.doctor import switch, tune
 
     if cpu is not None:
         raise errors.UsageError("--restore undoes every change, whichever the CPU; leave --cpu out")
-    return _print_changes(
-        tune.restore(tune.default_journal(), ROOT), as_json, "every setting is as it was"
-    )
+    changes = [
+        change
+        for journal in (switch.default_journal(), tune.default_journal())
+        for change in tune.restore(journal, ROOT)
+    ]
+    return _print_changes(changes, as_json, "every setting is as it was")
 
 
 def _print_changes(changes: list[Change], as_json: bool, closing: str) -> bool:

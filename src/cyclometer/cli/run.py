@@ -29,7 +29,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9.+=,-]+")  # what a folder's name had better n
 _NAME_MAX = 100
 
 
-def _duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+def duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """A time such as 60s or 2m, in seconds."""
     try:
         return None if value is None else seconds(value)
     except ValueError as error:
@@ -62,7 +63,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @click.option(
     "--budget",
-    callback=_duration,
+    callback=duration,
     metavar="TIME",
     help="Time for everything, as 60s or 2m.  [default: 54s]",
 )
@@ -335,8 +336,7 @@ def _traces(
 def _store(measured: MeasurementResult, path: Path, traces: dict[str, bytes]) -> Bundle:
     from cyclometer.bundle import store
 
-    console = b"".join(f"== {name}\n".encode() + text for name, text in measured.consoles.items())
-    return store.write(measured.bundle, path, {store.CONSOLE: console, **traces})
+    return store.write(measured.bundle, path, {store.CONSOLE: measured.console, **traces})
 
 
 def _default_path(target: str) -> Path:

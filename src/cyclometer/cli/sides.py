@@ -62,8 +62,7 @@ def _across(
     return found
 
 
-_OPTIONS = (
-    click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER..."),
+_JUDGING = (
     click.option(
         "--margin",
         default="1%",
@@ -80,6 +79,13 @@ _OPTIONS = (
         metavar="SHARE",
         help="Share of false ones among the changes reported; intervals are of level 1 - SHARE.",
     ),
+    click.option("--json", "as_json", is_flag=True, help="Print rows and summary as JSON."),
+    click.option(
+        "--markdown", "as_markdown", is_flag=True, help="Print a short table for a pull request."
+    ),
+)
+_OPERANDS = (
+    click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER..."),
     click.option(
         "--layout-floor",
         callback=_share,
@@ -95,16 +101,20 @@ _OPTIONS = (
         help="Compare although option NAME (or target, cpu) differs; X,Y choose the two sides' "
         "rows.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print rows and summary as JSON."),
-    click.option(
-        "--markdown", "as_markdown", is_flag=True, help="Print a short table for a pull request."
-    ),
 )
 
 
 def options(command: _Command) -> _Command:
     """The operands and options that `compare` and `gate` share."""
-    for decorate in reversed(_OPTIONS):
+    command = judging(command)
+    for decorate in reversed(_OPERANDS):
+        command = decorate(command)
+    return command
+
+
+def judging(command: _Command) -> _Command:
+    """The options of whatever ends in verdicts."""
+    for decorate in reversed(_JUDGING):
         command = decorate(command)
     return command
 

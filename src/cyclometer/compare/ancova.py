@@ -59,7 +59,7 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> Differenc
     change.
     """
     sessions = [*before, *after]
-    subtract = _fixed_cost_is_there(sessions)
+    subtract = fixed_cost_is_there(sessions)
     shifts = [shift(sessions[0].reference, one.reference) for one in sessions]
     aligned = None not in shifts
     x = [
@@ -87,7 +87,7 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> Differenc
     )
 
 
-def _fixed_cost_is_there(sessions: Sequence[Session]) -> bool:
+def fixed_cost_is_there(sessions: Sequence[Session]) -> bool:
     """Whether all sessions together show a fixed cost, and each of them can subtract it."""
     costs = [one.fixed_cost for one in sessions if one.less is not None and one.fixed_cost]
     if len(costs) < len(sessions):

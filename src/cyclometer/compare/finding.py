@@ -46,7 +46,7 @@ class Options:
 class Basis:
     """What the verdict on a pair by a noisy clock rests on.
 
-    units: how many sessions, runs or images (`unit`) either side has.
+    units: how many sessions, pairs of visits, runs or images (`unit`) either side has.
     note: what a reader must know about the comparison itself, as a phrase; may be empty.
     veto: why no verdict can be given whatever the change is; empty if one can.
     overall: the change of the overall latency, as a logarithm; None if it is not known.
@@ -65,9 +65,9 @@ class Basis:
 class Finding:
     """The verdict on one circle. Changes are (after - before) / before; None where there is none.
 
-    `interval` is of `change` and speaks about the next sessions, runs or images, or about `these
-    runs`, as `scope` says. `disagreement` says how the overall latency moved if it did not move
-    with this one. `more` units (sessions, runs or images) a side would decide an undecided row;
+    `interval` is of `change` and speaks about the next sessions, pairs of visits, runs or images,
+    or about `these runs`, as `scope` says. `disagreement` says how the overall latency moved if it
+    did not move with this one. `more` units a side would decide an undecided row;
     `minimum_detectable` is the smallest change that those at hand find, or, where a side has one
     run, those still needed.
     """

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cyclometer import errors
-from cyclometer.compare import exact, over_runs, over_sessions, statistics
+from cyclometer.compare import exact, over_pairs, over_runs, over_sessions, statistics
 from cyclometer.compare.finding import (
     DECIDED,
     VERDICTS,
@@ -167,10 +167,11 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
 
 def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:
     """Tests all pairs on noisy clocks together."""
-    visited = [pair for pair in open_pairs if over_sessions.have(pair)]
-    of_sessions = iter(over_sessions.bases(visited, options))
+    apart = [pair for pair in open_pairs if over_sessions.have(pair) and not over_pairs.have(pair)]
+    of_sessions = dict(zip(map(id, apart), over_sessions.bases(apart, options), strict=True))
     bases = [
-        next(of_sessions) if over_sessions.have(pair) else over_runs.basis(pair, options)
+        of_sessions.get(id(pair))
+        or (over_pairs if over_pairs.have(pair) else over_runs).basis(pair, options)
         for pair in open_pairs
     ]
     tested = [i for i, one in enumerate(bases) if math.isfinite(one.change.standard_error)]
@@ -213,5 +214,6 @@ def _why(one: Basis, decision: statistics.Decision, p: float, options: Options) 
     what = "the interval reaches beyond the margin" if inside else f"p {p:.2g} over the suite"
     more = f"over {statistics.MOST_UNITS}" if decision.more is None else f"about {decision.more}"
     unit = one.unit if decision.more == 1 else f"{one.unit}s"
+    each = "" if one.unit == "pair" else " a side"
     found = rough(decision.minimum_detectable)
-    return f"{what}; needed: {more} more {unit} a side (those at hand find changes from {found})"
+    return f"{what}; needed: {more} more {unit}{each} (those at hand find changes from {found})"

@@ -65,7 +65,7 @@ def tune(wanted: list[Knob], journal: Path, root: Path = ROOT) -> list[Change]:
         return [
             _set_journalled(knob, journal, originals, root)
             for knob in wanted
-            if value_of(root, knob.path) not in (knob.wanted, None)
+            if not _is(value_of(root, knob.path), knob.wanted)
         ]
 
 
@@ -106,7 +106,12 @@ def _set(root: Path, path: str, value: str) -> Change:
     except OSError as error:
         return Change(path, was, value_of(root, path) or "", f"{error.strerror}".lower())
     now = value_of(root, path) or ""
-    return Change(path, was, now, "" if now == value else f"the kernel made it {now}")
+    return Change(path, was, now, "" if _is(now, value) else f"the kernel made it {now}")
+
+
+def _is(value: str | None, wanted: str) -> bool:
+    """Whether a setting is as wanted, or is none at all; the kernel writes tabs between numbers."""
+    return value is None or value.split() == wanted.split()
 
 
 def _write(path: Path, flags: int, content: str, sync: bool = False) -> None:

@@ -48,12 +48,14 @@ OUTLYING = 4.0
 @dataclass(frozen=True)
 class Occasion:
     """When and where a session took place: `machine` names what sessions must share to be
-    repetitions of each other, `boot` is the boot's identity (empty if not known).
+    repetitions of each other, `boot` is the boot's identity (empty if not known). Two sessions
+    that took turns visit by visit have one name in `paired`, which is empty for all others.
     """
 
     machine: tuple[tuple[str, str], ...]
     boot: str
     began: datetime | None
+    paired: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class Session:
     clock units in a cycle of the core (`reference`), up to a constant.
 
     seconds: middle of the visit since the bundle's first sample.
-    run, process: the run that it belongs to, and the process that it ran in.
+    run, number: the run that it belongs to, and its number in that run.
+    process: the process that it ran in.
     whole: y with nothing subtracted.
     less: y with the fixed cost of a test subtracted; None if it cannot be, or is not known.
     fixed_cost: the fixed cost, from the sizes within each visit; None for a flow of one size.
@@ -88,6 +91,7 @@ class Session:
     occasion: Occasion
     seconds: FloatArray
     run: NDArray[np.int32]
+    number: NDArray[np.int32]
     process: NDArray[np.int32]
     whole: FloatArray
     less: FloatArray | None
@@ -109,8 +113,11 @@ class Session:
 
     def y(self, subtract: bool) -> FloatArray:
         """The visits with or without the fixed cost subtracted, winsorised about x."""
-        y = self.less if subtract and self.less is not None else self.whole
-        return winsorised(y - self.x) + self.x
+        return winsorised(self.plain(subtract) - self.x) + self.x
+
+    def plain(self, subtract: bool) -> FloatArray:
+        """The visits with or without the fixed cost subtracted."""
+        return self.less if subtract and self.less is not None else self.whole
 
     def cost_error(self, subtract: bool) -> float:
         """Standard error that a subtracted fixed cost leaves in every y alike."""
@@ -124,6 +131,7 @@ class Session:
             self,
             seconds=self.seconds[chosen],
             run=self.run[chosen],
+            number=self.number[chosen],
             process=self.process[chosen],
             whole=self.whole[chosen],
             less=None if self.less is None else self.less[chosen],
@@ -168,7 +176,12 @@ def _occasion(bundle: Bundle) -> Occasion:
         began = None
     if began is not None and began.tzinfo is None:
         began = began.replace(tzinfo=UTC)
-    return Occasion(tuple(sorted(named.items())), str(facts.get("boot_id", "")), began)
+    match bundle.identity.plan.get("ab"):
+        case {"id": str(paired)}:
+            pass
+        case _:
+            paired = ""
+    return Occasion(tuple(sorted(named.items())), str(facts.get("boot_id", "")), began, paired)
 
 
 def session(
@@ -199,6 +212,8 @@ def session(
         less = np.log(grouped((A - cost.c) / N, visit, visits).medians())
     run = np.zeros(visits, np.int32)
     run[visit] = samples.run[tests]
+    number = np.zeros(visits, np.int32)
+    number[visit] = samples.visit[tests]
     process = np.arange(visits, dtype=np.int32) if moments.process_a_visit else run
     middle = np.bincount(visit, moments.seconds[tests]) / np.bincount(visit)
     x = np.zeros(visits)
@@ -209,6 +224,7 @@ def session(
         occasion=moments.occasion,
         seconds=middle,
         run=run,
+        number=number,
         process=process,
         whole=np.log(whole),
         less=less,

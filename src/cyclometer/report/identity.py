@@ -37,7 +37,7 @@ def sentences(found: Sequence[Difference], units: Iterable[str]) -> list[str]:
     """
     options = [d for d in found if d[0].startswith(_CONFIG)]
     others = [
-        f"{name} was {x or 'unknown'}, is {y or 'unknown'}"
+        f"{name} was {x or _absent(name)}, is {y or _absent(name)}"
         for name, x, y in found
         if not name.startswith(_CONFIG)
     ]
@@ -51,6 +51,11 @@ def sentences(found: Sequence[Difference], units: Iterable[str]) -> list[str]:
     if found and set(units) == {"instructions"} and (causes := _causes(found, options)):
         lines.append(f"where code lies changes no instruction count; what can: {causes}")
     return lines
+
+
+def _absent(name: str) -> str:
+    """What stands for a fact that a side does not state; of `ab` sides state all there is."""
+    return "none" if name.startswith("ab.") else "unknown"
 
 
 def _summed_up(options: Sequence[Difference]) -> str:

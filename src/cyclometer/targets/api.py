@@ -80,3 +80,8 @@ class MeasurementResult:
     bundle: Bundle
     consoles: dict[str, bytes]
     interrupted: bool = False
+
+    @property
+    def console(self) -> bytes:
+        """The consoles of all runs, one after another."""
+        return b"".join(f"== {name}\n".encode() + text for name, text in self.consoles.items())

@@ -9,7 +9,8 @@ import re
 import select
 import subprocess
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
@@ -36,16 +37,42 @@ class Visit:
         return f"visit {self.key} {self.method} {f.initial} {f.delta} {f.groups} {f.tests}\n"
 
 
+@dataclass(frozen=True)
+class Launch:
+    """How a harness is started: the words before its name, and what its environment has besides."""
+
+    wrapper: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def everything(self) -> dict[str, str]:
+        """The whole environment of a process started so."""
+        return {**os.environ, **self.environment}
+
+
+PLAIN = Launch()
+
+
 class Harness:
     """A started harness. `console` holds every byte it printed; `alive` turns False when it is
     gone.
     """
 
-    def __init__(self, program: Path, run: int, options: list[str], watchdog_s: int):
+    def __init__(
+        self,
+        program: Path,
+        run: int,
+        options: list[str],
+        watchdog_s: int,
+        launch: Launch = PLAIN,
+    ):
         command = [str(program), "--run", str(run), "--watchdog", str(watchdog_s), *options]
         # A session of its own: Ctrl-C is for the laboratory, which ends its harnesses in order.
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            [*launch.wrapper, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env=launch.everything(),
         )
         self.console = bytearray()
         self.decoder = Decoder()
@@ -114,12 +141,16 @@ class Harness:
         return bool(data)
 
 
-def list_circles(program: Path, options: list[str]) -> list[Record]:
+def list_circles(program: Path, options: list[str], launch: Launch = PLAIN) -> list[Record]:
     """`hello` and every `circle` of the harness. Raises UsageError, NotComparable or
     MeasurementFailed with its own sentence.
     """
     done = subprocess.run(
-        [str(program), "--list", *options], capture_output=True, check=False, timeout=60
+        [*launch.wrapper, str(program), "--list", *options],
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env=launch.everything(),
     )
     if done.returncode != 0:
         kind = _ERRORS.get(done.returncode, MeasurementFailed)

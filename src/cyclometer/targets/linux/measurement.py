@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
@@ -18,7 +19,7 @@ from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skippe
 from cyclometer.targets import build
 from cyclometer.targets.api import MeasurementResult, Progress
 from cyclometer.targets.linux import harness, plan
-from cyclometer.targets.linux.harness import Harness, Visit
+from cyclometer.targets.linux.harness import PLAIN, Harness, Launch, Visit
 from cyclometer.targets.linux.plan import Cost
 from cyclometer.units import NS_PER_S
 
@@ -63,6 +64,8 @@ class Measurement:
         contracts: Sequence[Contract],
         progress: Progress,
         assembler: Assembler,
+        launch: Launch = PLAIN,
+        program: Path | None = None,
     ):
         self.settings, self.clock, self.progress, self.assembler = (
             settings,
@@ -72,7 +75,9 @@ class Measurement:
         )
         self.harnesses: dict[int, Harness] = {}
         self.order: list[dict[str, Any]] = []
-        self.program = build.harness()
+        self.program = program or build.harness()
+        self.launch = launch
+        self.calibrating = _FIRST_RUN  # the run whose harness calibrates
         self.contracts = {contract.key: contract for contract in contracts}
         self.costs: dict[str, Cost] = {}
         self.methods = {
@@ -111,7 +116,9 @@ class Measurement:
     def _harness(self, run: int, extra: Sequence[str] = ()) -> Harness:
         if run not in self.harnesses:
             options = [*self.settings.options(), *extra]
-            self.harnesses[run] = Harness(self.program, run, options, self.settings.watchdog_s)
+            self.harnesses[run] = Harness(
+                self.program, run, options, self.settings.watchdog_s, self.launch
+            )
         return self.harnesses[run]
 
     def _take(self, run: int, records: Iterable[Record]) -> None:
@@ -164,9 +171,11 @@ class Measurement:
         """
         turns, overhead_s = 4, 0.0
         while True:
-            records, took_s = self._visit(_FIRST_RUN, key, "accumulated", Flow(turns, 0, 1, 3))
+            records, took_s = self._visit(
+                self.calibrating, key, "accumulated", Flow(turns, 0, 1, 3)
+            )
             group = next((r for r in records if isinstance(r, Group)), None)
-            self._take(_FIRST_RUN, [r for r in records if not isinstance(r, Group | Circle)])
+            self._take(self.calibrating, [r for r in records if not isinstance(r, Group | Circle)])
             if group is None:
                 return None
             best_s = min(group.values) / self._hz()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from cyclometer.doctor.observe import observe
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build
 from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
-from cyclometer.targets.linux import harness, inherited
+from cyclometer.targets.linux import harness, inherited, paired
 from cyclometer.targets.linux.measurement import Measurement, Settings
+from cyclometer.targets.linux.paired import Variant
 from cyclometer.targets.linux.plan import choose
 
 _USELESS = (
@@ -30,6 +32,7 @@ _USELESS = (
     "memory_latency_cyc",
     "memory_jitter",
 )
+_PLAIN = Variant()
 _QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
 
 
@@ -79,6 +82,46 @@ class LinuxTarget:
             os.sched_setaffinity(0, before)  # a second measurement starts like the first
         return measurement.result(interrupted)
 
+    def measure_pair(
+        self,
+        request: Request,
+        variants: Sequence[Variant],
+        switch: Callable[[int], None],
+        collect: Callable[[], dict[str, Any]],
+        progress: Progress,
+    ) -> list[MeasurementResult]:
+        """Measures two variants in one session, visit by visit; a result each, in their order.
+
+        `collect` says what the environment is, after `switch` has made it that of a side.
+        """
+        settings = _settings(request)
+        together = f"{time.time_ns():x}"
+        halves = []
+        for side, variant in enumerate(variants):
+            switch(side)
+            clock, contracts = _circles(settings, variant)
+            facts = collect() | inherited.collect() | {"ab": variant.facts}
+            assembler = Assembler(self.name, facts)
+            assembler.problems += _cautions(settings.cpu)
+            assembler.plan["ab"] = {"id": together, "side": paired.SIDES[side]}
+            wanted = choose(contracts, settings.only)
+            halves.append(
+                Measurement(
+                    settings, clock, wanted, progress, assembler, variant.launch, variant.program
+                )
+            )
+        before = os.sched_getaffinity(0)
+        _leave_cpu(settings.cpu)
+        both, interrupted = paired.Paired(halves, switch), False
+        try:
+            both.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            both.close()
+            os.sched_setaffinity(0, before)
+        return [half.result(interrupted) for half in halves]
+
 
 # findings that bear on every latency of the run
 _TOLD = ("RT throttling", "steal", "other load", "SCHED_FIFO")
@@ -122,8 +165,9 @@ def _last_cpu() -> int:
     return max(os.sched_getaffinity(0))
 
 
-def _circles(settings: Settings) -> tuple[Clock, list[Contract]]:
-    records = harness.list_circles(build.harness(), settings.options())
+def _circles(settings: Settings, variant: Variant = _PLAIN) -> tuple[Clock, list[Contract]]:
+    program = variant.program or build.harness()
+    records = harness.list_circles(program, settings.options(), variant.launch)
     clock = next(record.clock for record in records if isinstance(record, Hello))
     return clock, [record.contract for record in records if isinstance(record, Circle)]
 

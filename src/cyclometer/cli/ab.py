@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer ab`: two settings of one running machine, compared visit by visit in one session."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import rich_click as click
+
+from cyclometer.cli import common, sides
+from cyclometer.cli.progress import Display
+from cyclometer.cli.run import duration
+from cyclometer.errors import FAILED, UsageError
+
+if TYPE_CHECKING:
+    from cyclometer.targets.api import MeasurementResult, Request
+    from cyclometer.targets.linux.paired import Variant
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+_SIDES = ("before", "after")
+_BUDGET_S = 60.0
+
+
+def _of_each_side(command: _Command) -> _Command:
+    """The options that each side has for itself."""
+    for side in reversed(_SIDES):
+        for decorate in (
+            click.option(
+                f"--harness-{side}",
+                type=click.Path(exists=True, dir_okay=False, path_type=Path),
+                help=f"A harness of your own for {side.upper()}.",
+            ),
+            click.option(
+                f"--wrap-{side}",
+                metavar="WORDS",
+                default="",
+                help=f"What starts the harness of {side.upper()}, as 'chrt -b 0'.",
+            ),
+            click.option(
+                f"--env-{side}",
+                multiple=True,
+                metavar="NAME=VALUE",
+                help=f"Environment of {side.upper()}'s circles; may be repeated.",
+            ),
+            click.option(
+                f"--{side}",
+                metavar="COMMAND",
+                default="",
+                help=f"What makes the machine {side.upper()}, as 'sysctl -w kernel.x=0'.",
+            ),
+        ):
+            command = decorate(command)
+    return command
+
+
+@click.command()
+@_of_each_side
+@click.option(
+    "--undo", metavar="COMMAND", default="", help="Undoes commands that are not plain settings."
+)
+@click.option(
+    "--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated."
+)
+@click.option(
+    "--budget", callback=duration, metavar="TIME", help="Time for both sides.  [default: 60s]"
+)
+@click.option("--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last]")
+@click.option("--seed", type=int, help="Seed of the random order.  [default: from the time]")
+@sides.judging
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A new folder for both bundles.  [default: results/TIME-ab]",
+)
+def command(
+    undo: str,
+    only: tuple[str, ...],
+    budget: float | None,
+    cpu: int | None,
+    seed: int | None,
+    margin: float,
+    fdr: float,
+    as_json: bool,
+    as_markdown: bool,
+    output: Path | None,
+    **of_sides: Any,
+) -> None:
+    """Compare two settings of this machine in one session, visit by visit.
+
+    For whatever can be switched while the machine runs: a sysctl or a file below /sys, an
+    environment (LD_PRELOAD, GLIBC_TUNABLES), what wraps a process (taskset, a container runtime),
+    another build of the harness. Each visit of BEFORE has a visit of AFTER beside it, so that
+    neither the core's speed nor the day comes between them. Settings are read back, and undone
+    however the command ends. Ends as `cyclometer gate` does.
+
+    Example: cyclometer ab --before 'sysctl -w kernel.sched_rt_runtime_us=950000' --after 'sysctl -w
+    kernel.sched_rt_runtime_us=-1' --only 'pipe.*'
+    """
+    from cyclometer.bundle import store
+    from cyclometer.compare import finding, pairing, verdicts
+    from cyclometer.doctor.switch import Switch, parse
+    from cyclometer.report import comparison
+    from cyclometer.targets.api import Request
+
+    form = sides.Form.of(as_json, as_markdown)
+    variants = [_variant(side, of_sides) for side in _SIDES]
+    if variants[0].facts == variants[1].facts:
+        raise UsageError("BEFORE and AFTER are alike; say what differs, as with --after COMMAND")
+    folder = output or common.STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-ab"
+    store.refuse_existing(folder)
+    request = Request(only=only or ("*",), budget_s=budget or _BUDGET_S, cpu=cpu, seed=seed)
+    switch = Switch([parse(of_sides[side]) for side in _SIDES], undo)
+    try:
+        results = _measure(request, variants, switch.to)
+    finally:
+        switch.close()
+    bundles = [
+        store.write(one.bundle, folder / side, {store.CONSOLE: one.console})
+        for one, side in zip(results, _SIDES, strict=True)
+    ]
+    options = finding.Options(margin, fdr)
+    before, after = (pairing.side([bundle], options.level) for bundle in bundles)
+    found = verdicts.compare(before, after, options)
+    form.print(comparison, found)
+    click.echo(f"stored in {folder}", err=True)
+    interrupted = any(one.interrupted for one in results)
+    sys.exit(FAILED if interrupted else verdicts.gate_code(found))
+
+
+def _measure(
+    request: Request, variants: list[Variant], switch: Callable[[int], None]
+) -> list[MeasurementResult]:
+    from cyclometer import environment
+    from cyclometer.targets.api import Progress
+    from cyclometer.targets.linux.target import LinuxTarget
+
+    with Display() as display:
+        return LinuxTarget().measure_pair(
+            request, variants, switch, environment.collect, Progress(display.show)
+        )
+
+
+def _variant(side: str, chosen: dict[str, Any]) -> Variant:
+    """How the harness of a side is started, from its options."""
+    from cyclometer.targets.linux.harness import Launch
+    from cyclometer.targets.linux.paired import Variant
+
+    named, added = partial(_option, side), {}
+    for text in chosen[f"env_{side}"]:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise UsageError(f"{named('env')} {text!r}: write it as NAME=VALUE")
+        added[name] = value
+    try:
+        wrapper = tuple(shlex.split(chosen[f"wrap_{side}"]))
+    except ValueError as error:
+        raise UsageError(f"{named('wrap')}: {error}; check its quotes") from None
+    if wrapper and shutil.which(wrapper[0]) is None:
+        raise UsageError(f"{named('wrap')}: there is no program {wrapper[0]!r} here")
+    program: Path | None = chosen[f"harness_{side}"]
+    if program is not None and not os.access(program, os.X_OK):
+        raise UsageError(f"{named('harness')}: {program} cannot be executed")
+    facts = {
+        "command": chosen[side],
+        "environment": shlex.join(f"{name}={value}" for name, value in sorted(added.items())),
+        "wrapper": chosen[f"wrap_{side}"],
+        "harness": "" if program is None else str(program.resolve()),
+    }
+    told = {name: value for name, value in facts.items() if value}
+    return Variant(Launch(wrapper, added), program and program.resolve(), told)
+
+
+def _option(side: str, name: str) -> str:
+    return f"--{name}-{side}"

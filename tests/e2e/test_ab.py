@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer ab` on the Linux these tests run on: what is run, paired and undone, never a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from cyclometer.bundle import store
+
+pytestmark = pytest.mark.e2e
+AB = [sys.executable, "-m", "cyclometer", "ab", "--only", "memory.malloc_free.bytes_64"]
+CODES = (0, 1, 3, 4)  # of verdicts; which one it is, the machine decides
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+def test_both_sides_run_one_plan_and_each_its_own_setting(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    log = tmp_path / "log"
+    options = ["--before", f"echo a >> {log}", "--after", f"echo b >> {log}"]
+    options += ["--undo", f"echo undone >> {log}", "--env-after", "CYCLOMETER_SIDE=after"]
+    options += ["--wrap-before", "env", "--budget", "4s", "-o", str(tmp_path / "ab"), "--json"]
+    done = subprocess.run(
+        [*AB, *options], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in CODES, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    told = {row["key"]: row for row in rows}["memory.malloc_free.bytes_64"]
+    if told["verdict"] not in ("invalid", "failed"):
+        assert told["scope"] == "between pairs"
+    words = log.read_text().split()
+    assert words[-1] == "undone"
+    assert words.count("undone") == 1
+    assert {"a", "b"} == set(words[:-1])
+    assert all(one != other for one, other in pairwise(words))  # no side is set twice in a row
+    both = [store.read(tmp_path / "ab" / name) for name in ("before", "after")]
+    assert both[0].identity.plan["order"] == both[1].identity.plan["order"]
+    assert both[0].identity.plan["ab"]["id"] == both[1].identity.plan["ab"]["id"]
+    assert both[0].identity.environment["ab"]["wrapper"] == "env"
+    assert both[1].identity.environment["ab"]["environment"] == "CYCLOMETER_SIDE=after"
+    again = [sys.executable, "-m", "cyclometer", "compare", "--json"]
+    found = subprocess.run(
+        [*again, str(tmp_path / "ab/before"), str(tmp_path / "ab/after")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(found.stdout)["rows"] == rows
+
+
+def test_a_killed_comparison_undoes_its_commands(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    begun, undone = tmp_path / "begun", tmp_path / "undone"
+    options = ["--after", f"touch {begun}", "--undo", f"touch {undone}", "--budget", "60s"]
+    running = subprocess.Popen(
+        [*AB, *options, "-o", str(tmp_path / "ab")], env=environment, stderr=subprocess.DEVNULL
+    )
+    wait_for(begun)
+    assert not undone.exists()
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    wait_for(undone)
+    assert not (tmp_path / "ab").exists()
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{path.name} did not appear within 30 s")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        ([], 2, "BEFORE and AFTER are alike"),
+        (["--after", "touch x"], 2, "say it with --undo COMMAND"),
+        (["--after", "sysctl kernel.no_such_setting=1"], 4, "cannot be read here"),
+        (["--env-after", "NAME"], 2, "write it as NAME=VALUE"),
+        (["--wrap-after", "no-such-program"], 2, "there is no program 'no-such-program' here"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_at_once(
+    tmp_path: Path, environment: dict[str, str], options: list[str], code: int, said: str
+) -> None:
+    command = [*AB, *options, "-o", str(tmp_path / "ab")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr.replace("\n", " ")
+    assert not (tmp_path / "ab").exists()

@@ -130,15 +130,30 @@ static void walks(void *arg, uint64_t turns)
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"bytes_a_side", #bytes_}),   \
     .setup = set_up_switch, .turns = switches, .variant = SIZE(bytes_)
 
-CIRCLE("memory.copy.bytes_64") = {.title = "Copy 64 bytes", COPY(64)};
+CIRCLE("memory.copy.bytes_64") = {
+    .title = "Copy 64 bytes",
+    COPY(64),
+};
 
-CIRCLE("memory.copy.bytes_4096") = {.title = "Copy 4 KiB", COPY(4096)};
+CIRCLE("memory.copy.bytes_4096") = {
+    .title = "Copy 4 KiB",
+    COPY(4096),
+};
 
-CIRCLE("memory.copy.bytes_65536") = {.title = "Copy 64 KiB", COPY(65536)};
+CIRCLE("memory.copy.bytes_65536") = {
+    .title = "Copy 64 KiB",
+    COPY(65536),
+};
 
-CIRCLE("memory.copy.bytes_1048576") = {.title = "Copy 1 MiB", COPY(1048576)};
+CIRCLE("memory.copy.bytes_1048576") = {
+    .title = "Copy 1 MiB",
+    COPY(1048576),
+};
 
-CIRCLE("memory.copy.bytes_8388608") = {.title = "Copy 8 MiB", COPY(8388608)};
+CIRCLE("memory.copy.bytes_8388608") = {
+    .title = "Copy 8 MiB",
+    COPY(8388608),
+};
 
 CIRCLE("pipe.transfer.cross.bytes_4096") = {
     .title = "Send 4 KiB through a pipe, and a byte back",

@@ -111,13 +111,25 @@ CIRCLE("file.fstat") = {
         .params = CYC_PARAMS({"bytes", #bytes_}, {"file", "in memory"}), .setup = set_up_content, \
         .turns = reads, .variant = SIZE(bytes_)
 
-CIRCLE("file.read.bytes_1") = {.title = "Read 1 byte from the page cache", READ(1)};
+CIRCLE("file.read.bytes_1") = {
+    .title = "Read 1 byte from the page cache",
+    READ(1),
+};
 
-CIRCLE("file.read.bytes_4096") = {.title = "Read 4 KiB from the page cache", READ(4096)};
+CIRCLE("file.read.bytes_4096") = {
+    .title = "Read 4 KiB from the page cache",
+    READ(4096),
+};
 
-CIRCLE("file.read.bytes_65536") = {.title = "Read 64 KiB from the page cache", READ(65536)};
+CIRCLE("file.read.bytes_65536") = {
+    .title = "Read 64 KiB from the page cache",
+    READ(65536),
+};
 
-CIRCLE("file.read.bytes_1048576") = {.title = "Read 1 MiB from the page cache", READ(1048576)};
+CIRCLE("file.read.bytes_1048576") = {
+    .title = "Read 1 MiB from the page cache",
+    READ(1048576),
+};
 
 CIRCLE("file.write.bytes_4096") = {
     .title = "Write 4 KiB into the page cache",

@@ -23,6 +23,7 @@ STAGES = [
     {"targets", "ingest", "doctor"},
     {"estimate"},
     {"compare"},
+    {"store"},
     {"lint"},
     {"explain"},
     {"report"},

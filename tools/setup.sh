@@ -79,6 +79,12 @@ if [ "$1" = setup-all ] && command -v go >/dev/null && [ ! -x .venv/bin/benchsta
     say "building benchstat"
     GOBIN=$PWD/.venv/bin go install "$benchstat" 2>/dev/null || say "benchstat could not be built; its tests are skipped"
 fi
+# The tests of stores talk to a real S3 server on loopback; they skip that where Go is missing.
+versitygw=github.com/versity/versitygw/cmd/versitygw@v1.8.0
+if [ "$1" = setup-all ] && command -v go >/dev/null && [ ! -x .venv/bin/versitygw ]; then
+    say "building versitygw"
+    GOBIN=$PWD/.venv/bin go install "$versitygw" 2>/dev/null || say "versitygw could not be built; its tests are skipped"
+fi
 # The example port for FreeRTOS is booted with the real kernel, out of a crate; its test skips where Cargo is missing.
 if [ "$1" = setup-all ] && command -v cargo >/dev/null; then
     cargo fetch --quiet --locked --manifest-path examples/ports/freertos/Cargo.toml 2>/dev/null ||

@@ -32,6 +32,7 @@ COMMANDS = {
     "report": "cyclometer.cli.report",
     "export": "cyclometer.cli.export",
     "target": "cyclometer.cli.target",
+    "store": "cyclometer.cli.store",
 }
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     "--aa", is_flag=True, help="The operand is a store of repeated runs: count false alarms."
 )
 @click.option("--history", is_flag=True, help="The operand is a store: find when circles changed.")
+@click.option(
+    "--only", multiple=True, metavar="GLOB", help="With --history: only circles whose key matches."
+)
 def command(
     operands: tuple[str, ...],
     margin: float,
@@ -32,6 +36,7 @@ def command(
     across: Across,
     as_json: bool,
     as_markdown: bool,
+    only: tuple[str, ...],
     **modes: bool,
 ) -> None:
     """Compare BEFORE with AFTER: bundles, or files of other tools; several a side with -- between.
@@ -49,15 +54,19 @@ def command(
         raise UsageError(
             f"--{' and --'.join(chosen)} are answers to different questions; choose one"
         )
+    if only and not modes["history"]:
+        raise UsageError("--only chooses circles of a history; add --history, or leave it out")
+    form = sides.Form.of(as_json, as_markdown)
+    if modes["history"]:
+        _history(operands, options, across, form, only)
+        return
     if chosen:
-        _MODES[chosen[0]](
-            sides.together(operands), options, across, sides.Form.of(as_json, as_markdown)
-        )
+        _MODES[chosen[0]](sides.together(operands), options, across, form)
         return
     from cyclometer.report import comparison
 
     found = sides.compare(operands, options, across)
-    sides.Form.of(as_json, as_markdown).print(comparison, found)
+    form.print(comparison, found)
     sys.exit(verdicts.compare_code(found))
 
 
@@ -81,11 +90,34 @@ def _aa(paths: list[Path], options: Options, across: Across, form: sides.Form) -
     form.print(report, aa.measure(sides.load(paths), options))
 
 
-def _history(paths: list[Path], options: Options, across: Across, form: sides.Form) -> None:
+def _history(
+    operands: tuple[str, ...],
+    options: Options,
+    across: Across,
+    form: sides.Form,
+    only: tuple[str, ...],
+) -> None:
     from cyclometer.compare import history
     from cyclometer.report import history as report
 
-    form.print(report, history.history(sides.load(paths), options, across))
+    if _is_store(operands):
+        from cyclometer.store import history as stored
+
+        found = stored.history(operands[0], options, only or ("*",))
+    else:
+        wanted = only or ("*",)
+        found = [
+            series
+            for series in history.history(sides.load(sides.together(operands)), options, across)
+            if any(fnmatch.fnmatchcase(series.key, pattern) for pattern in wanted)
+        ]
+    form.print(report, found)
 
 
-_MODES = {"matrix": _matrix, "aa": _aa, "history": _history}
+def _is_store(operands: tuple[str, ...]) -> bool:
+    """Whether the one operand is what `cyclometer store` keeps, and not a folder of bundles."""
+    one = operands[0]
+    return len(operands) == 1 and ("://" in one or (Path(one) / "store.json").is_file())
+
+
+_MODES = {"matrix": _matrix, "aa": _aa}

@@ -23,17 +23,16 @@ SHORTEST = 3
 
 @dataclass(frozen=True)
 class Point:
-    """One bundle's estimate of a circle, and the identity of what was measured then."""
+    """One bundle's latency of a circle, and the identity of what was measured then."""
 
-    circle: Circle
+    key: str
+    value: float
+    unit: str
+    configuration: dict[str, str]
+    floor: float | None  # what moving code alone changes on an exact clock; None on a noisy one
     when: str  # as the foreign file says it, or when the bundle was made
     bundle: str
     identity: dict[str, str]
-
-    @property
-    def value(self) -> float:
-        assert self.circle.estimate.latency is not None
-        return self.circle.estimate.latency.value
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,11 @@ class Series:
 
     @property
     def key(self) -> str:
-        return self.points[0].circle.key
+        return self.points[0].key
 
     @property
     def unit(self) -> str:
-        return self.points[0].circle.estimate.clock.unit
+        return self.points[0].unit
 
 
 def history(
@@ -97,19 +96,31 @@ def history(
                 and circle.estimate.latency is not None
                 and circle.estimate.latency.value > 0
             ):
-                found.setdefault(name, []).append(_point(bundle, circle, free))
+                found.setdefault(name, []).append(_point(bundle, circle, options, free))
             else:
                 missing[name] = missing.get(name, 0) + 1
-    return [
-        Series(tuple(points), _changes(points, options), missing.get(name, 0))
-        for name, points in found.items()
-    ]
+    return [series(points, options, missing.get(name, 0)) for name, points in found.items()]
 
 
-def _point(bundle: Bundle, circle: Circle, free: frozenset[str]) -> Point:
+def series(points: Sequence[Point], options: Options, missing: int = 0) -> Series:
+    """The points of one circle in order of time, with their changes."""
+    return Series(tuple(points), _changes(points, options), missing)
+
+
+def _point(bundle: Bundle, circle: Circle, options: Options, free: frozenset[str]) -> Point:
+    e = circle.estimate
+    assert e.latency is not None
     versions = {name: value for name, value in circle.circumstances.items() if name in free}
-    when = _told(bundle, circle.estimate.runs[0].run) or bundle.identity.created
-    return Point(circle, when, bundle.path or bundle.identity.title, environment(bundle) | versions)
+    return Point(
+        key=circle.key,
+        value=e.latency.value,
+        unit=e.clock.unit,
+        configuration=e.configuration,
+        floor=exact.layout_floor(options, e) if e.clock.exact else None,
+        when=_told(bundle, e.runs[0].run) or bundle.identity.created,
+        bundle=bundle.path or bundle.identity.title,
+        identity=environment(bundle) | versions,
+    )
 
 
 def _told(bundle: Bundle, run: int) -> str:
@@ -124,8 +135,9 @@ def _told(bundle: Bundle, run: int) -> str:
 
 def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ...]:
     values = np.array([point.value for point in points])
-    if points[0].circle.estimate.clock.exact:
-        floor = exact.layout_floor(options, *(p.circle.estimate for p in points))
+    floors = [point.floor for point in points if point.floor is not None]
+    if floors:
+        floor = max(floors)
         steps = np.flatnonzero(np.abs(np.diff(values)) > floor * values[:-1]) + 1
         divided: list[tuple[int, float | None]] = [(int(at), None) for at in steps]
     else:

@@ -56,7 +56,7 @@ def _series_json(series: Series) -> dict[str, Any]:
     return {
         "key": series.key,
         "unit": series.unit,
-        "configuration": series.points[-1].circle.estimate.configuration,
+        "configuration": series.points[-1].configuration,
         "points": [{"when": p.when, "bundle": p.bundle, "value": p.value} for p in series.points],
         "changes": [
             {

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer store`: many bundles under one URL."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from cyclometer.cli import common
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+_url = click.argument("url")
+
+
+@click.group()
+def command() -> None:
+    """Keep many bundles in a directory or under s3://, gs://, az://, and ask questions about them.
+
+    Example: cyclometer store init results/store && cyclometer store push results/store
+    """
+
+
+@command.command()
+@_url
+@_json
+def init(url: str, as_json: bool) -> None:
+    """Make an empty store.
+
+    Example: cyclometer store init s3://bucket/latency
+    """
+    from cyclometer.store import layout
+    from cyclometer.store.location import Location
+
+    layout.init(Location(url))
+    _say({"store": url, "schema": layout.SCHEMA}, f"made the store {url}", as_json)
+
+
+@command.command()
+@_url
+@click.argument("bundles", nargs=-1, type=click.Path(path_type=Path))
+@_json
+def push(url: str, bundles: tuple[Path, ...], as_json: bool) -> None:
+    """Copy BUNDLES, without any the newest one in results/, into a store.
+
+    What is there already is not copied again. Any number of writers may push at once.
+
+    Example: cyclometer store push results/store results/before results/after
+    """
+    from cyclometer.bundle import store as folders
+    from cyclometer.store import layout, transfer
+
+    location = layout.opened(url)
+    for path in bundles or (folders.latest(common.STORE),):
+        digest, new = transfer.push(location, path)
+        told = {"bundle": digest, "path": str(path), "new": new}
+        _say(told, f"{digest[:12]} {path}{'' if new else ' (was there)'}", as_json)
+
+
+@command.command()
+@_url
+@click.argument("digests", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder for the bundles.  [default: results]",
+)
+@_json
+def pull(url: str, digests: tuple[str, ...], output: Path | None, as_json: bool) -> None:
+    """Copy bundles out of a store: by the first digits of their digest, or `newest`.
+
+    Example: cyclometer store pull results/store newest -o results
+    """
+    from cyclometer.store import layout, listing, transfer
+
+    location = layout.opened(url)
+    for digest in listing.found(location, digests):
+        bundle = transfer.pull(location, digest, (output or common.STORE) / digest[:12])
+        _say({"bundle": digest, "path": bundle.path}, f"{digest[:12]} {bundle.path}", as_json)
+
+
+@command.command()
+@_url
+@click.option("--target", default="*", metavar="GLOB", help="Only bundles of such targets.")
+@_json
+def ls(url: str, target: str, as_json: bool) -> None:
+    """List the bundles of a store, oldest first.
+
+    Example: cyclometer store ls results/store --target 'qemu-*'
+    """
+    from cyclometer.store import layout, listing
+
+    found = listing.entries(layout.opened(url), target)
+    if as_json:
+        click.echo(json.dumps([listing.as_json(entry) for entry in found], indent=1))
+        return
+    from cyclometer.text import plain
+
+    for e in found:
+        problems = f", {e.problems} problems" if e.problems else ""
+        told = f"{e.bundle[:12]} {e.created:%Y-%m-%d %H:%M} {e.target}: {e.rows} rows{problems}"
+        click.echo(plain(f"{told} {e.title}".rstrip()))
+
+
+@command.command()
+@_url
+@click.argument("sql")
+@_json
+def query(url: str, sql: str, as_json: bool) -> None:
+    """Ask DuckDB about the tables `bundles` and `rows` of a store.
+
+    Example: cyclometer store query results/store "select key, min(latency) from rows group by key"
+    """
+    from cyclometer.store import index, layout
+
+    names, found = index.query(layout.opened(url), sql)
+    if as_json:
+        records = [dict(zip(names, row, strict=True)) for row in found]
+        click.echo(json.dumps(records, indent=1, default=str))
+        return
+    from rich import box
+    from rich.table import Table
+
+    from cyclometer.report.terminal import Terminal
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for name in names:
+        table.add_column(name)
+    for row in found:
+        table.add_row(*("" if value is None else str(value) for value in row))
+    Terminal().print(table)
+
+
+@command.command()
+@_url
+@click.option("--older", default=24.0, metavar="HOURS", help="Leave younger files alone.")
+@click.option("--dry-run", is_flag=True, help="Only name what would be removed.")
+@_json
+def gc(url: str, older: float, dry_run: bool, as_json: bool) -> None:
+    """Remove what writers that were killed left behind.
+
+    Example: cyclometer store gc results/store --dry-run
+    """
+    from cyclometer.store import layout, leftovers
+
+    location = layout.opened(url)
+    found = leftovers.find(location, older * 3600)
+    for name in found:
+        if not dry_run:
+            location.remove(name)
+        if not as_json:
+            click.echo(name)
+    done = "to remove" if dry_run else "removed"
+    _say({"files": found, "removed": not dry_run}, f"{len(found)} files {done}", as_json)
+
+
+def _say(told: dict[str, Any], sentence: str, as_json: bool) -> None:
+    click.echo(json.dumps(told) if as_json else sentence)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a store holds: its bundles by time, and the points of a circle's history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cyclometer.errors import BadFile, UsageError
+from cyclometer.store import index
+from cyclometer.store.location import Location
+
+_LISTED = "bundle, created, target, title, task, row_count, problem_count, sample_count"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A bundle of a store, without its content."""
+
+    bundle: str  # SHA-256
+    created: datetime  # UTC
+    target: str
+    title: str
+    task: str
+    rows: int
+    problems: int
+    samples: int
+
+
+def entries(location: Location, target: str = "*") -> list[Entry]:
+    """The bundles of targets that match a pattern, oldest first."""
+    with index.tables(location, ("bundles",)) as database:
+        return [
+            Entry(*row)
+            for row in database.execute(
+                f"SELECT {_LISTED} FROM bundles WHERE target GLOB $1 ORDER BY created, bundle",
+                [target],
+            ).fetchall()
+        ]
+
+
+def found(location: Location, prefixes: Sequence[str]) -> list[str]:
+    """The digests that begin with these; `newest` is the newest one's.
+
+    Raises BadFile where none begins so, UsageError where several do.
+    """
+    known = [entry.bundle for entry in entries(location)]
+    return [_found(location, known, prefix) for prefix in prefixes]
+
+
+def _found(location: Location, known: Sequence[str], prefix: str) -> str:
+    if prefix == "newest" and known:
+        return known[-1]
+    matching = [digest for digest in known if digest.startswith(prefix)]
+    if not matching:
+        raise BadFile(f"{location.url} holds no bundle {prefix[:64]!r}; `store ls` lists them")
+    if len(matching) > 1:
+        raise UsageError(
+            f"{len(matching)} bundles of {location.url} begin with {prefix!r}; write more digits"
+        )
+    return matching[0]
+
+
+def as_json(entry: Entry) -> dict[str, Any]:
+    """An entry as `store ls --json` prints it."""
+    return {
+        "bundle": entry.bundle,
+        "created": f"{entry.created.isoformat()}+00:00",
+        "target": entry.target,
+        "title": entry.title,
+        "task": entry.task,
+        "rows": entry.rows,
+        "problems": entry.problems,
+        "samples": entry.samples,
+    }

@@ -95,6 +95,26 @@ def test_ticks_were_counted_by_the_guest_and_the_tests_they_touched_set_aside(
     assert np.all(samples.tags[touched] != 0)
 
 
+def test_a_users_program_and_circles_run_inside_the_guest(kernel: Path, tmp_path: Path) -> None:
+    examples = ROOT / "examples"
+    turns = tmp_path / "turns"
+    source = examples / "programs" / "turns.c"
+    subprocess.run([build.compiler(), "-O2", source, "-o", turns], check=True)
+    request = Request(
+        kernel=str(kernel),
+        runs=1,
+        circles=(str(examples / "circles" / "openat_close.c"),),
+        exec=(str(turns),),
+    )
+    bundle = QemuLinuxTarget().measure(request, {}, Progress()).bundle
+    assert [p for p in bundle.identity.problems if p.kind == "failed"] == []
+    valid = {one.contract.key: one.valid for one in estimates(bundle)}
+    assert valid["exec.turns"]
+    assert valid["file.openat_close"]
+    learnt = next(r.contract for r in bundle.identity.rows if r.contract.key == "exec.turns")
+    assert learnt.expect["entries"] == 1  # the stat() of a turn, and no request
+
+
 def test_the_empty_loop_takes_its_two_instructions(measured: MeasurementResult) -> None:
     assert {e.contract.key: e.latency.value for e in found(measured) if e.latency}[
         "floor.empty"

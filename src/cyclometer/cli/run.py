@@ -63,6 +63,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @click.option(
     "--budget",
+    "budget_s",
     callback=duration,
     metavar="TIME",
     help="Time for everything, as 60s or 2m.  [default: 54s]",
@@ -86,6 +87,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @click.option(
     "--watchdog",
+    "watchdog_s",
     type=click.IntRange(1, 3600),
     help="Seconds for a visit or a boot.  [default: 10; 300]",
 )
@@ -111,6 +113,18 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
     type=click.IntRange(0),
     metavar="SEED",
     help="Delay each answer by 0..15 cycles more (Rocket).",
+)
+@click.option(
+    "--circles",
+    multiple=True,
+    metavar="FILE.c",
+    help="Add the circles of a C file, or of an installed package; may be repeated.",
+)
+@click.option(
+    "--exec",
+    multiple=True,
+    metavar="[NAME=]COMMAND",
+    help="Time a program: its requests if it answers any, else its whole runs; may be repeated.",
 )
 @click.option(
     "--matrix",
@@ -139,28 +153,13 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 def command(
     target: str,
     only: tuple[str, ...],
-    runs: int | None,
-    budget: float | None,
-    quick: bool,
-    method: str | None,
-    cpu: int | None,
-    clock: str | None,
-    seed: int | None,
-    watchdog: int | None,
     config: dict[str, str],
-    image: Path | None,
-    machine: str | None,
-    kernel: str | None,
-    append: str | None,
-    cpu_model: str | None,
-    symbols: str | None,
-    memory_latency_cyc: int | None,
-    memory_jitter: int | None,
     matrix: tuple[str, ...],
     kbench: list[int] | None,
     trace: bool,
     output: Path | None,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Measure a target and store a bundle.
 
@@ -172,26 +171,12 @@ def command(
     from cyclometer.record.schema import Flow
     from cyclometer.targets.api import Request
 
+    # every other option has the name of the request's field
     request = Request(
         only=only or ((_kbench_circle(target, config),) if kbench else ("*",)),
-        runs=runs,
-        quick=quick,
-        method=method,
-        budget_s=budget,
-        cpu=cpu,
-        clock=clock,
-        seed=seed,
-        watchdog_s=watchdog,
         config=config,
         flow=Flow(*kbench) if kbench else None,
-        image=image,
-        machine=machine,
-        kernel=kernel,
-        append=append,
-        cpu_model=cpu_model,
-        symbols=symbols,
-        memory_latency_cyc=memory_latency_cyc,
-        memory_jitter=memory_jitter,
+        **asked,
     )
     wanted = _product(request, matrix, output or _default_path(target))
     for _, path in wanted:

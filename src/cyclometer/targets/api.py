@@ -41,6 +41,8 @@ class Request:
     symbols: str | None = None  # path
     memory_latency_cyc: int | None = None
     memory_jitter: int | None = None  # seed
+    circles: tuple[str, ...] = ()  # C files or names of entry points
+    exec: tuple[str, ...] = ()  # [NAME=]COMMAND
 
     def refuse(self, target: str, *names: str) -> None:
         """UsageError for the first of these options that was given to a target that cannot heed
@@ -48,9 +50,9 @@ class Request:
         """
         for name in names:
             value = getattr(self, name)
-            if value is not None and value is not False and value != {}:  # 0 is an answer, too
+            if value is not None and value is not False and value not in ({}, ()):  # 0 is given
                 option = name.removesuffix("_s").removesuffix("_cyc").replace("_", "-")
-                raise UsageError(f"target {target} has no use for --{option}; leave it out")
+                raise UsageError(f"--{option} does not apply to target {target}; leave it out")
 
 
 @dataclass(frozen=True)

@@ -49,3 +49,11 @@ def test_every_content_comes_back_whatever_its_length(
     assert {name: found[name][2] for name in files} == files
     assert found["init"][2] == program
     assert archive(program, files) == archive(program, files)
+
+
+def test_programs_may_run_and_their_folders_come_first() -> None:
+    found = entries(archive(b"", {}, {"lib/x/libc.so": b"library", "carried/turns": b"program"}))
+    assert found["carried/turns"] == (stat.S_IFREG | 0o755, (0, 0), b"program")
+    names = list(found)
+    assert names.index("lib") < names.index("lib/x") < names.index("lib/x/libc.so")
+    assert found["lib/x"][0] == stat.S_IFDIR | 0o755

@@ -66,13 +66,16 @@ class Measurement:
         assembler: Assembler,
         launch: Launch = PLAIN,
         program: Path | None = None,
+        options: Sequence[str] = (),
     ):
+        """`options` are those of the harness that no setting stands for."""
         self.settings, self.clock, self.progress, self.assembler = (
             settings,
             clock,
             progress,
             assembler,
         )
+        self.options = [*settings.options(), *options]
         self.harnesses: dict[int, Harness] = {}
         self.order: list[dict[str, Any]] = []
         self.program = program or build.harness()
@@ -115,7 +118,7 @@ class Measurement:
 
     def _harness(self, run: int, extra: Sequence[str] = ()) -> Harness:
         if run not in self.harnesses:
-            options = [*self.settings.options(), *extra]
+            options = [*self.options, *extra]
             self.harnesses[run] = Harness(
                 self.program, run, options, self.settings.watchdog_s, self.launch
             )

@@ -17,6 +17,7 @@ from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build
 from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
 from cyclometer.targets.linux import harness, inherited, paired
+from cyclometer.targets.linux.added import added, described, learned
 from cyclometer.targets.linux.measurement import Measurement, Settings
 from cyclometer.targets.linux.paired import Variant
 from cyclometer.targets.linux.plan import choose
@@ -62,25 +63,18 @@ class LinuxTarget:
         """Measures; Ctrl-C ends it early and keeps what there is."""
         request.refuse(self.name, *_USELESS)
         settings = _settings(request)
-        clock, contracts = _circles(settings)
-        wanted = choose(contracts, settings.only)
-        assembler = Assembler(self.name, environment | inherited.collect())
-        before = os.sched_getaffinity(0)
-        _leave_cpu(settings.cpu)
-        assembler.problems += _cautions(settings.cpu)
-        measurement = Measurement(settings, clock, wanted, progress, assembler)
-        interrupted = False
-        try:
-            measurement.run()
-        except KeyboardInterrupt:
-            interrupted = True
-            assembler.problems.append(
-                Problem("the measurement was interrupted; what it had is kept")
+        ours = added(request.circles, request.exec)
+        program = build.harness(circles=ours.files)
+        known = learned(program, ours.programs, settings.options(), settings.watchdog_s)
+        with described(known) as options:
+            clock, contracts = _circles(settings, Variant(program=program), options)
+            wanted = choose(contracts, ours.chosen(settings.only, contracts))
+            assembler = Assembler(self.name, environment | inherited.collect())
+            return _measured(
+                Measurement(
+                    settings, clock, wanted, progress, assembler, program=program, options=options
+                )
             )
-        finally:
-            measurement.close()
-            os.sched_setaffinity(0, before)  # a second measurement starts like the first
-        return measurement.result(interrupted)
 
     def measure_pair(
         self,
@@ -121,6 +115,24 @@ class LinuxTarget:
             both.close()
             os.sched_setaffinity(0, before)
         return [half.result(interrupted) for half in halves]
+
+
+def _measured(measurement: Measurement) -> MeasurementResult:
+    """Runs a measurement off its CPU; an interrupt ends it early and keeps what there is."""
+    cpu, problems = measurement.settings.cpu, measurement.assembler.problems
+    before = os.sched_getaffinity(0)
+    _leave_cpu(cpu)
+    problems += _cautions(cpu)
+    interrupted = False
+    try:
+        measurement.run()
+    except KeyboardInterrupt:
+        interrupted = True
+        problems.append(Problem("the measurement was interrupted; what it had is kept"))
+    finally:
+        measurement.close()
+        os.sched_setaffinity(0, before)  # a second measurement starts like the first
+    return measurement.result(interrupted)
 
 
 # findings that bear on every latency of the run
@@ -165,9 +177,11 @@ def _last_cpu() -> int:
     return max(os.sched_getaffinity(0))
 
 
-def _circles(settings: Settings, variant: Variant = _PLAIN) -> tuple[Clock, list[Contract]]:
+def _circles(
+    settings: Settings, variant: Variant = _PLAIN, options: Sequence[str] = ()
+) -> tuple[Clock, list[Contract]]:
     program = variant.program or build.harness()
-    records = harness.list_circles(program, settings.options(), variant.launch)
+    records = harness.list_circles(program, [*settings.options(), *options], variant.launch)
     clock = next(record.clock for record in records if isinstance(record, Hello))
     return clock, [record.contract for record in records if isinstance(record, Circle)]
 

@@ -35,6 +35,8 @@ PASSES = 10
 # For images that can choose (core/include/cyc/arguments.h).
 CLOCK_WORDS = {"clock": "instret", "exact": "1"}
 _USELESS = (
+    "circles",
+    "exec",
     "budget_s",
     "cpu",
     "clock",

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclometer.targets.linux.harness import Visit
-from cyclometer.targets.qemu_linux import initramfs
+from cyclometer.targets.linux.programs import Program
+from cyclometer.targets.qemu_linux import carried, initramfs
 from cyclometer.targets.qemu_linux.image import Kernel
 
 MEMORY_MIB = 256
@@ -26,6 +27,7 @@ class Guest:
     program: Path
     cpu_model: str
     append: str
+    programs: tuple[Program, ...] = ()  # of the user's, which the guest carries
 
     @property
     def command_line(self) -> str:
@@ -51,15 +53,19 @@ class Guest:
             str(run),
             "--watchdog",
             str(_VISIT_S),
+            *(["--exec", f"/{carried.DESCRIPTION}"] if self.programs else []),
             *options,
         ]
         plan = "".join(visit.line() for visit in visits)
         files = {
             "arguments": "".join(f"{word}\n" for word in arguments).encode(),
             "plan": plan.encode(),
+            carried.DESCRIPTION: carried.description(self.programs).encode(),
         }
         with tempfile.NamedTemporaryFile(prefix="cyclometer-", suffix=".cpio") as archive:
-            archive.write(initramfs.archive(self.program.read_bytes(), files))
+            archive.write(
+                initramfs.archive(self.program.read_bytes(), files, carried.files(self.programs))
+            )
             archive.flush()
             yield self._command(archive.name)
 

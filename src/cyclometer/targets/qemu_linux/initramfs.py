@@ -6,8 +6,9 @@ buffer format).
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 _ALIGN = 4
 _CONSOLE = (5, 1)  # major and minor of /dev/console, which the kernel opens for its first process
@@ -21,8 +22,12 @@ class _Entry:
     device: tuple[int, int] = (0, 0)
 
 
-def archive(program: bytes, files: Mapping[str, bytes]) -> bytes:
+def archive(
+    program: bytes, files: Mapping[str, bytes], programs: Mapping[str, bytes] | None = None
+) -> bytes:
     """An archive with `program` as /init, a console, and `files` (name in the root -> content).
+
+    `programs` (path in the root -> content) may be executed; their folders are made.
 
     Times are zero and inode numbers run on, so that equal contents are equal bytes.
     """
@@ -31,9 +36,16 @@ def archive(program: bytes, files: Mapping[str, bytes]) -> bytes:
         _Entry("dev/console", stat.S_IFCHR | 0o600, device=_CONSOLE),
         _Entry("init", stat.S_IFREG | 0o755, program),
         *(_Entry(name, stat.S_IFREG | 0o644, data) for name, data in files.items()),
+        *(_Entry(name, stat.S_IFDIR | 0o755) for name in _folders(programs or {})),
+        *(_Entry(name, stat.S_IFREG | 0o755, data) for name, data in (programs or {}).items()),
     ]
     written = [_written(entry, number) for number, entry in enumerate(entries, 1)]
     return b"".join(written) + _written(_Entry("TRAILER!!!", 0), 0)
+
+
+def _folders(paths: Iterable[str]) -> list[str]:
+    """Every folder above the paths, each before what is in it."""
+    return sorted({str(above) for path in paths for above in PurePosixPath(path).parents} - {"."})
 
 
 def _written(entry: _Entry, inode: int) -> bytes:

@@ -37,6 +37,7 @@ from cyclometer.targets.api import (
 )
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.linux import harness
+from cyclometer.targets.linux.added import LEARNING_FLOW, Added, added, with_contracts
 from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.linux.measurement import own_method
 from cyclometer.targets.linux.plan import choose
@@ -90,10 +91,7 @@ class QemuLinuxTarget:
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock of every guest, and the contracts of the harness."""
         del config
-        records = harness.list_circles(build.harness(), [])
-        return Clock("icount", "instructions", 1e9, True), [
-            r.contract for r in records if isinstance(r, Circle)
-        ]
+        return Clock("icount", "instructions", 1e9, True), _contracts(build.harness())
 
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
@@ -106,8 +104,11 @@ class QemuLinuxTarget:
         """
         del environment
         request.refuse(self.name, *_USELESS)
-        guest = _guest(_with_config(request))
-        contracts = {c.key: c for c in choose(self.circles()[1], request.only)}
+        ours = added(request.circles, request.exec)
+        guest = _guest(_with_config(request), ours)
+        known = _contracts(build.harness(circles=ours.files))
+        known += [Contract(key=program.key) for program in ours.programs]
+        contracts = {c.key: c for c in choose(known, ours.chosen(request.only, known))}
         measurement = _Measurement(guest, contracts, request, progress)
         return measurement.run()
 
@@ -115,7 +116,7 @@ class QemuLinuxTarget:
         """A boot that tells what the telling tests of `keys` executed. The sizes of tests are ours:
         logs are large.
         """
-        guest = _guest(_with_config(request))
+        guest = _guest(_with_config(request), Added())
         contracts = {contract.key: contract for contract in self.circles()[1]}
         methods = {key: request.method or own_method(contracts[key]) for key in keys}
         return guest_trace.trace(guest, methods, request.watchdog_s or BOOT_S)
@@ -140,6 +141,8 @@ class _Measurement:
         self._done = count(1)
 
     def run(self) -> MeasurementResult:
+        if self.guest.programs:
+            self._learn()
         self.progress.visits(0, self.runs + 1, f"{self.guest.kernel.name}: proof")
         proof = [Visit(_PROOF_RUN, key, "proof", _PROOF_FLOW) for key in self.contracts]
         proven = self._boot(_PROOF_RUN, proof, ["--proof"])
@@ -156,6 +159,20 @@ class _Measurement:
             except KeyboardInterrupt:
                 self.progress.stop.set()
         return self._bundle(hello, [proven, *(boot.result() for boot in boots)], plans)
+
+    def _learn(self) -> None:
+        """A boot that shows what the user's programs count; later boots hold them to it."""
+        self.progress.visits(0, self.runs + 1, f"{self.guest.kernel.name}: programs")
+        visits = [
+            Visit(_PROOF_RUN, program.key, "proof", LEARNING_FLOW)
+            for program in self.guest.programs
+        ]
+        with _cores, self.guest.boot(_PROOF_RUN, visits, ["--proof"]) as command:
+            boot = _Boot(_PROOF_RUN, read_console(command, self.bound_s, self.progress.stop))
+        if not any(isinstance(record, Hello) for record in boot.records):
+            raise _failure(self.guest, boot.ended)
+        known = with_contracts(self.guest.programs, lambda: boot.records)
+        self.guest = replace(self.guest, programs=known)
 
     def _plan(self, run: int, costs: Mapping[str, float]) -> list[Visit]:
         """Every circle once, sized so that most tests meet no timer tick, in an order of the run's
@@ -246,7 +263,7 @@ def _with_config(request: Request) -> Request:
     return replace(request, config={}, **config)  # type: ignore[arg-type]
 
 
-def _guest(request: Request) -> Guest:
+def _guest(request: Request, ours: Added) -> Guest:
     if not request.kernel:
         raise UsageError(
             "target qemu-linux needs a kernel; name one with --kernel PATH or --kernel "
@@ -256,7 +273,13 @@ def _guest(request: Request) -> Guest:
     if lacks := _missing(kernel.machine):
         raise NotComparable(lacks)
     cpu_model = request.cpu_model or kernel.machine.cpu
-    return Guest(kernel, _program(kernel.machine), cpu_model, request.append or "")
+    return Guest(
+        kernel,
+        _program(kernel.machine, ours.files),
+        cpu_model,
+        request.append or "",
+        ours.programs,
+    )
 
 
 def _missing(machine: Machine) -> str:
@@ -279,9 +302,13 @@ def _compiler(machine: Machine) -> str | None:
     )
 
 
-def _program(machine: Machine) -> Path:
+def _program(machine: Machine, circles: Sequence[Path] = ()) -> Path:
     """The harness for a machine, without a library that would have to be beside it."""
-    return build.harness(("-static", *machine.flags), _compiler(machine))
+    return build.harness(("-static", *machine.flags), _compiler(machine), circles)
+
+
+def _contracts(program: Path) -> list[Contract]:
+    return [r.contract for r in harness.list_circles(program, []) if isinstance(r, Circle)]
 
 
 def _failure(guest: Guest, ended: BootResult) -> UsageError | MeasurementFailed:

@@ -43,6 +43,8 @@ CLOCK_WORDS = {"clock": "cycle", "exact": "1"}
 QUICK_FLOW = Flow(initial=16, delta=16, groups=2, tests=2)
 QUICK_PASSES = 4
 _USELESS = (
+    "circles",
+    "exec",
     "budget_s",
     "cpu",
     "clock",

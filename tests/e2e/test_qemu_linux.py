@@ -18,7 +18,7 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.errors import CyclometerError, MeasurementFailed
 from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.explain import evidence
-from cyclometer.explain.explanation import explain
+from cyclometer.explain.explanation import Explanation, explain
 from cyclometer.targets import build
 from cyclometer.targets.api import MeasurementResult, Progress, Request
 from cyclometer.targets.linux.harness import list_circles
@@ -181,6 +181,35 @@ def test_a_traced_turn_is_the_measured_one_and_its_functions_sum_to_it(kernel: P
     named = {part.name for part in steady.functions}
     assert {"__x64_sys_getppid", "entry_SYSCALL_64", "getppid_turns"} <= named
     assert {mode.name.split(",")[0] for mode in steady.modes} == {"user", "kernel"}
+
+
+# Thunks against speculation are the one difference; without them the shape is the kernel's own.
+THUNKS = re.compile(r"__x86_(indirect|return)_|srso_|retbleed_|entry_untrain_ret|amd_clear_div")
+TREES = (
+    "pipe.round_trip.cross.equal",
+    "futex.hand_off.cross.equal",
+    "fault.segv_handler",
+    "signal.self.kill",
+)
+
+
+def trees(kernel: Path, append: str) -> dict[str, Explanation]:
+    traced = QemuLinuxTarget().trace(Request(kernel=str(kernel), append=append), TREES)
+    found = evidence.gather("qemu-linux", traced, TREES, "steady")
+    return {key: explain(one) for key, one in found.items()}
+
+
+def test_call_trees_are_whole_with_mitigations_and_the_same_without(kernel: Path) -> None:
+    with_thunks, without = trees(kernel, ""), trees(kernel, "mitigations=off")
+    for key in TREES:
+        shapes = [
+            {tuple(name for name in part.name if not THUNKS.match(name)) for part in e.stacks}
+            for e in (with_thunks[key], without[key])
+        ]
+        assert shapes[0] == shapes[1], key
+        assert any(THUNKS.match(part.name) for part in with_thunks[key].functions)
+        assert len({path[0] for path in shapes[0]}) <= 2, key
+        assert not [name for path in shapes[0] for name in path if name.endswith("]")], key
 
 
 @for_arm64

@@ -37,11 +37,22 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert all(np.array_equal(a, b) for a, b in zip(found, (one, two), strict=True))
 
 
-def test_a_step_has_72_bytes_as_the_format_says() -> None:
+def test_a_step_has_80_bytes_as_the_format_says() -> None:
     data = trace.encode(steps())
-    assert data[:16] == b"CYCTRACE" + bytes([1, 0, 0, 0, 72, 0, 0, 0])
-    assert len(data) == 16 + 72 * len(steps())
+    assert data[:16] == b"CYCTRACE" + bytes([2, 0, 0, 0, 80, 0, 0, 0])
+    assert len(data) == 16 + 80 * len(steps())
     assert int.from_bytes(data[32:36], "little") == RISCV64.opens
+
+
+def test_a_file_of_version_1_has_no_stack_pointers() -> None:
+    now = steps()
+    now["stack"] = 9
+    rows = trace.encode(now)[16:]
+    old = b"".join(rows[at : at + 72] for at in range(0, len(rows), 80))
+    found = trace.decode(b"CYCTRACE" + bytes([1, 0, 0, 0, 72, 0, 0, 0]) + old, "x")
+    assert not found["stack"].any()
+    now["stack"] = 0
+    assert np.array_equal(found, now)
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
@@ -51,9 +62,9 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 
 def test_other_bytes_are_refused() -> None:
     data = trace.encode(steps())
-    refused(b"", "no trace of version 1")
-    refused(b"CYCTRACE" + bytes(8), "no trace of version 1")
-    refused(data[:8] + b"\2" + data[9:], "no trace of version 1")
+    refused(b"", "no trace of version 1 or 2")
+    refused(b"CYCTRACE" + bytes(8), "no trace of version 1 or 2")
+    refused(data[:8] + b"\3" + data[9:], "no trace of version 1 or 2")
     refused(data[:-1], "ends inside a step")
     refused(trace.encode(steps()[1:]), "does not begin with the hint")
 

@@ -13,9 +13,10 @@ from cyclometer.explain import floor as floors
 from cyclometer.explain import turn as turns
 from cyclometer.explain.evidence import Evidence, Facts
 from cyclometer.explain.floor import Share
+from cyclometer.explain.frames import Path
 from cyclometer.explain.parts import Part, by_cause, labels, largest_first, modes, split
 from cyclometer.explain.phases import phases
-from cyclometer.explain.stacks import Path, paths
+from cyclometer.explain.stacks import paths
 from cyclometer.explain.turn import Turn
 from cyclometer.record.address_map import Place
 from cyclometer.record.trace import USER

@@ -20,13 +20,6 @@ _WRAPPERS = (
     "invoke_",
     *_LINUX_CALLS,
 )  # what a system call enters, of the reference kernel and Linux
-# Functions in which a thread hands over. Linux enters __switch_to on every architecture; on these
-# two around another.
-_SWITCHES = {
-    "riscv64": ("context_switch", "__switch_to"),  # the reference kernel's, Linux's
-    "x86_64": ("__switch_to_asm",),
-    "aarch64": ("cpu_switch_to",),
-}
 _SWITCH, _INTERRUPT = "switch to", "interrupt of"
 
 
@@ -40,7 +33,7 @@ def phases(turn: Turn, places: AddressMap, contract: Contract) -> tuple[list[str
     """
     sequence = [event for event in contract.sequence if _what(event)]
     wanted = [_what(event) for event in sequence]
-    steps, switches = turn.steps, _SWITCHES[instruction_set(turn.lead).name]
+    steps, switches = turn.steps, instruction_set(turn.lead).switches
     seen = _seen(steps, places, switches, set(wanted))
     start = _aligned([what for _, what in seen], wanted)
     whole = contract.interval.kind != "round_trip" or len(seen) == len(sequence) * turn.turns

@@ -28,6 +28,9 @@ class InstructionSet:
     clock_reads: Mapping[str, tuple[Pattern, ...]]
     calls: tuple[Pattern, ...]
     returns: tuple[Pattern, ...]  # from functions and from traps
+    # functions in which a thread hands over, of Linux and of the reference kernel
+    switches: tuple[str, ...]
+    pushes: bool = False  # a call pushes its return address
 
 
 _CSRR = 0xFFFFF07F  # csrrs rd, csr, x0: everything but rd
@@ -53,17 +56,36 @@ RISCV64 = InstructionSet(
         (0xFFFFFFFF, 0x10200073),
         (0xFFFFFFFF, 0x30200073),
     ),
+    switches=("context_switch", "__switch_to"),
 )
-# Intel SDM vol. 2: call rel32, call near indirect (FF /2, memory or register, with REX.B), syscall
-# is a trap; ret, ret imm16, iretq, sysretq.
+# Intel SDM vol. 2: call rel32, also behind a prefix that fills up a patched one; call near indirect
+# (FF /2, memory or register, with REX.B, with NOTRACK), syscall is a trap; ret, also behind a
+# prefix, ret imm16, iretq, sysretq.
 X86_64 = InstructionSet(
     name="x86_64",
     objdump=("objdump", "x86_64-linux-gnu-objdump"),
     opens=0xC1801F0F,
     closes=0xC2801F0F,
     clock_reads=dict.fromkeys(("tsc", "icount"), ((0xFFFF, 0x310F), (0xFFFFFF, 0xF9010F))),
-    calls=((0xFF, 0xE8), (0x38FF, 0x10FF), (0x38FFFF, 0x10FF41)),
-    returns=((0xFF, 0xC3), (0xFF, 0xC2), (0xFFFF, 0xCF48), (0xFFFFFF, 0x070F48)),
+    calls=(
+        (0xFF, 0xE8),
+        (0xFFFF, 0xE82E),
+        (0xFFFF, 0xE8F2),
+        (0x38FF, 0x10FF),
+        (0x38FFFF, 0x10FF41),
+        (0x38FFFF, 0x10FF3E),
+        (0x38FFFFFF, 0x10FF413E),
+    ),
+    returns=(
+        (0xFF, 0xC3),
+        (0xFF, 0xC2),
+        (0xFFFF, 0xC3F2),
+        (0xFFFF, 0xC3F3),
+        (0xFFFF, 0xCF48),
+        (0xFFFFFF, 0x070F48),
+    ),
+    switches=("__switch_to_asm",),
+    pushes=True,
 )
 # Arm ARM C6.2: bl, blr and its forms with a checked pointer; ret with any register and its such
 # forms, eret likewise.
@@ -75,6 +97,7 @@ AARCH64 = InstructionSet(
     clock_reads=dict.fromkeys(("cntvct", "icount"), ((0xFFFFFFE0, 0xD53BE040),)),
     calls=((0xFC000000, 0x94000000), (0xFEFFF000, 0xD63F0000)),
     returns=((0xFFFFF000, 0xD65F0000), (0xFFFFF000, 0xD69F0000)),
+    switches=("cpu_switch_to",),
 )
 SETS = (RISCV64, X86_64, AARCH64)
 NAMED = {known.name: known for known in SETS}

@@ -36,7 +36,7 @@ CAUSES = (
 )
 ISSUE = CAUSES.index("issue")
 TRAP = CAUSES.index("trap")
-STEP = np.dtype(
+_FIRST_STEP = np.dtype(
     [
         ("clock", "<u8"),
         ("pc", "<u8"),
@@ -47,14 +47,16 @@ STEP = np.dtype(
         ("causes", "<u4", (len(CAUSES),)),
     ]
 )
+STEP = np.dtype([*_FIRST_STEP.descr, ("stack", "<u8")])
 """One retired or trapped instruction. `causes` say where the clock's steps since the instruction
-before went.
+before went; `stack` is the stack pointer that it found, 0 where the machine does not tell.
 """
+_VERSIONS = {1: _FIRST_STEP, 2: STEP}
 # bits of `flags`: trapped instead of retiring; an interrupt was taken here
 TRAPPED, INTERRUPTED = (1, 2)
 USER, SUPERVISOR, MACHINE = 0, 1, 3
 FILE_MAX_BYTES = 512 << 20
-_HEADER = b"CYCTRACE" + (1).to_bytes(4, "little") + STEP.itemsize.to_bytes(4, "little")
+_MAGIC, _HEADER_BYTES = b"CYCTRACE", 16
 _MODES = (USER, SUPERVISOR, MACHINE)
 
 Steps = NDArray[np.void]  # of dtype STEP, shape (n,)
@@ -62,7 +64,12 @@ Steps = NDArray[np.void]  # of dtype STEP, shape (n,)
 
 def encode(steps: Steps) -> bytes:
     """The bytes of a trace file."""
-    return _HEADER + steps.tobytes()
+    return _header(2) + steps.tobytes()
+
+
+def _header(version: int) -> bytes:
+    numbers = version, _VERSIONS[version].itemsize
+    return _MAGIC + b"".join(number.to_bytes(4, "little") for number in numbers)
 
 
 def load(path: Path) -> Steps:
@@ -80,7 +87,7 @@ def load(path: Path) -> Steps:
 
 
 def decode(data: bytes, where: str) -> Steps:
-    """The steps of a trace file's bytes, without a copy. Raises BadFile where they break the
+    """The steps of a trace file's bytes. Raises BadFile where they break the
     format.
     """
     if len(data) > FILE_MAX_BYTES:
@@ -88,16 +95,7 @@ def decode(data: bytes, where: str) -> Steps:
             f"{where} is longer than {FILE_MAX_BYTES >> 20} MiB; trace fewer circles or turns at a "
             "time"
         )
-    if data[: len(_HEADER)] != _HEADER:
-        raise BadFile(
-            f"{where} is no trace of version 1 with steps of {STEP.itemsize} bytes; trace the "
-            "circle again"
-        )
-    if (len(data) - len(_HEADER)) % STEP.itemsize:
-        raise BadFile(
-            f"{where} ends inside a step; its machine was stopped too early, trace the circle again"
-        )
-    steps = np.frombuffer(data, STEP, offset=len(_HEADER))
+    steps = _of_version(data, where)
     wrong = np.flatnonzero(
         ~np.isin(steps["privilege"], _MODES) | (steps["flags"] > TRAPPED | INTERRUPTED)
     )
@@ -106,6 +104,28 @@ def decode(data: bytes, where: str) -> Steps:
             f"{where} has a privilege or flags that the format does not know in step {wrong[0]}"
         )
     return steps
+
+
+def _of_version(data: bytes, where: str) -> Steps:
+    """The steps of any version as those of the newest."""
+    version = next((n for n in _VERSIONS if data[:_HEADER_BYTES] == _header(n)), None)
+    if version is None:
+        raise BadFile(
+            f"{where} is no trace of version 1 or 2 with steps of {_FIRST_STEP.itemsize} or "
+            f"{STEP.itemsize} bytes; trace the circle again"
+        )
+    kind = _VERSIONS[version]
+    if (len(data) - _HEADER_BYTES) % kind.itemsize:
+        raise BadFile(
+            f"{where} ends inside a step; its machine was stopped too early, trace the circle again"
+        )
+    steps = np.frombuffer(data, kind, offset=_HEADER_BYTES)
+    if kind is STEP:
+        return steps
+    whole = np.zeros(len(steps), STEP)
+    for name in kind.names or ():
+        whole[name] = steps[name]
+    return whole
 
 
 def instruction_set(steps: Steps) -> InstructionSet:

@@ -83,6 +83,7 @@ RISCV64 = Dialect(
 X86_64 = Dialect(
     re.compile(
         _EXECUTED + rb"|^CR0=\S+ CR2=\S+ CR3=(?P<space>[0-9a-f]+)"
+        rb"|^RSI=\S+ RDI=\S+ RBP=\S+ RSP=(?P<stack>[0-9a-f]+)"
         rb"|^ +\d+: v=(?P<cause>[0-9a-f]+) e=[0-9a-f]+ i=[01] cpl=",
         re.MULTILINE,
     ),
@@ -165,8 +166,10 @@ def trace(
     wanted: Sequence[int],
     bound_s: float,
     dialect: Dialect = RISCV64,
+    circles: Mapping[int, str] | None = None,
 ) -> Tracing:
-    """Boots `command` and tells what it executed in each window in `wanted`, ascending.
+    """Boots `command` and tells what it executed in each window in `wanted`, ascending. Where
+    `circles` names what each is of, one that no interrupt touched is enough of its circle.
 
     `hints` are the encodings that open and close a window. Raises MeasurementFailed where the
     machine ends early, a window's log grows too large, or `bound_s` runs out.
@@ -175,15 +178,16 @@ def trace(
     behind = [pc + dialect.hint_bytes for pc in closes]
     spaces, found = Spaces(), {}
     code: dict[int, Code] = {}
+    left = {number: (circles or {}).get(number, number) for number in wanted}
     what = _LOG if places.kernel else _LOG + _UNKNOWN_CODE
     with Debugger(command, bound_s) as machine:
         for number in range(wanted[-1] + 1 if wanted else 0):
             machine.run_to(opens)
-            if number in wanted:
+            if number in left:
                 root = machine.register(dialect.root.name) if dialect.root else 0
                 machine.log(what)
             machine.run_to(behind)
-            if number in wanted:
+            if number in left:
                 machine.log("none")
                 log = machine.logged()
                 code |= _code(log)
@@ -191,10 +195,13 @@ def trace(
                 if dialect.root:
                     _follow(dialect.root, root, told, log, code, spaces)
                 found[number] = _steps(_opened(told, opens), places)
+                if not np.any(found[number]["flags"] & INTERRUPTED):
+                    done = left[number]
+                    left = {other: name for other, name in left.items() if name != done}
         return Tracing(machine.finish(), found, code)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Logged:
     """One step as the log tells it; `count` is how far it moved the clock."""
 
@@ -205,6 +212,7 @@ class _Logged:
     space: int = 0
     count: int = 1
     at: int = 0  # in the log, where its registers follow
+    stack: int = 0  # its pointer, of the architecture whose calls push
 
 
 def _opened(told: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:
@@ -215,7 +223,7 @@ def _opened(told: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:
 def _steps(told: Sequence[_Logged], places: AddressMap) -> Steps:
     """What the log of a window tells as steps; the clock counts from its first instruction."""
     steps = np.zeros(len(told), STEP)
-    for name in ("pc", "privilege", "flags", "space"):
+    for name in ("pc", "privilege", "flags", "space", "stack"):
         steps[name] = [getattr(step, name) for step in told]
     steps["causes"][:, ISSUE] = [step.count for step in told]
     steps["clock"] = steps["causes"][:, ISSUE].cumsum()
@@ -289,6 +297,8 @@ def _told(log: bytes, spaces: Spaces, dialect: Dialect) -> list[_Logged]:
             told[-1].privilege = dialect.privileges[int(told_of["level"])]
         elif space is not None and ours and told:
             told[-1].space = spaces.number(int(space, 16))
+        elif told_of.get("stack") and ours and told:
+            told[-1].stack = int(told_of["stack"], 16)
         elif told_of["stopped"] and ours and told:
             told.pop()  # an interrupt came between telling it and doing it
         elif cause is None or told_of.get("hart", hart) != hart:

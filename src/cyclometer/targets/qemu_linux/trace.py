@@ -69,10 +69,10 @@ def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> TraceResu
     with guest.boot(1, visits) as command:
         stopping = [word.replace("sleep=off", "sleep=on") for word in command]
         traced = qemu_trace.trace(
-            stopping, places, (known.opens, known.closes), sorted(wanted), bound_s, dialect
+            stopping, places, (known.opens, known.closes), sorted(wanted), bound_s, dialect, wanted
         )
     records = Decoder().feed(traced.console)
-    chosen = _quietest(records, wanted)
+    chosen = _quietest(records, {n: key for n, key in wanted.items() if n in traced.windows})
     kernel = _kernel_places(traced.code, symbols)
     windows = {wanted[number]: _told(traced.windows[number], kernel, dialect) for number in chosen}
     return TraceResult(

@@ -240,6 +240,8 @@ void cyc_record_hello(struct cyc_writer *w, const struct cyc_clock *clock,
     cyc_record_clock(w, clock);
     put_params(w, "build", hello->build);
     cyc_record_int(w, "run", run);
+    if (hello->origin != 0)
+        cyc_record_int(w, "origin", (int64_t)hello->origin);
     cyc_record_close(w);
 }
 

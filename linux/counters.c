@@ -18,13 +18,7 @@
 
 #include <cyc/flow.h>
 
-// A counter is one name and the sum of what its file descriptors or function say.
-struct counter {
-    const char *name;
-    int64_t (*read)(const struct counter *counter);
-    int fds[PARTICIPANTS_MAX];
-    int count;
-};
+#include "run.h"
 
 static struct counter counters[CYC_COUNTERS_MAX];
 static const char *names[CYC_COUNTERS_MAX + 1];
@@ -48,7 +42,6 @@ static int interrupt_ids[TRACE_INTERRUPTS];
 static int enter_id, wakeup_id, tlb_id;
 static int proving;
 enum { TRIES = 8 }; // on a CPU so busy that none of them is whole, tests are disturbed anyway
-static int common;  // counters before this one watch the CPU and serve every visit
 
 static int event_id(const char *root, const char *event)
 {
@@ -234,13 +227,35 @@ static int64_t read_frequency(const struct counter *counter)
     return atoll(text);
 }
 
-static struct counter *add(const char *name, int64_t (*read_fn)(const struct counter *))
+static int64_t read_entries(const struct counter *counter)
+{
+    return read_events(counter) - own_entries * readings;
+}
+
+static int64_t (*const readers[])(const struct counter *counter) = {
+    [EVENTS] = read_events,
+    [ENTRIES_EVENTS] = read_entries,
+    [SCHEDSTAT] = read_schedstat,
+    [VOLUNTARY] = read_voluntary,
+    [INVOLUNTARY] = read_involuntary,
+    [FAULTS] = read_faults,
+    [HANDLED] = read_handled,
+    [CONTENDED] = read_contended,
+    [MIGRATIONS] = read_migrations,
+    [STEAL] = read_steal,
+    [STAT_INTERRUPTS] = read_stat_interrupts,
+    [STAT_SWITCHES] = read_stat_switches,
+    [FREQUENCY] = read_frequency,
+};
+
+static struct counter *add(const char *name, enum counter_source source)
 {
     if (used == CYC_COUNTERS_MAX)
         circle_fail("more counters than CYC_COUNTERS_MAX");
     struct counter *counter = &counters[used];
-    *counter = (struct counter){.name = name, .read = read_fn};
-    names[used++] = name;
+    *counter = (struct counter){.source = source};
+    snprintf(counter->name, sizeof counter->name, "%s", name);
+    names[used++] = counter->name;
     names[used] = NULL;
     return counter;
 }
@@ -257,12 +272,12 @@ static void add_frequency(void)
              visit_cpu);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
-        add("khz", read_frequency)->fds[0] = fd;
+        add("khz", FREQUENCY)->fds[0] = fd;
 }
 
 static void add_schedstat(const pid_t *threads, int count)
 {
-    struct counter *switches = add("switches", read_schedstat);
+    struct counter *switches = add("switches", SCHEDSTAT);
     for (int i = 0; i < count; i++) {
         char path[48];
         snprintf(path, sizeof path, "/proc/%d/schedstat", threads[i]);
@@ -278,7 +293,7 @@ static void add_schedstat(const pid_t *threads, int count)
 // Counts an event on the whole CPU; absent where the kernel refuses it to us.
 static void add_cpu_event(const char *name, uint32_t type, uint64_t config, const char *filter)
 {
-    struct counter *counter = add(name, read_events);
+    struct counter *counter = add(name, EVENTS);
     int fd = open_event(type, config, -1, visit_cpu);
     if (fd < 0 || (filter != NULL && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) != 0)) {
         drop();
@@ -289,7 +304,7 @@ static void add_cpu_event(const char *name, uint32_t type, uint64_t config, cons
 
 static void add_interrupts(void)
 {
-    struct counter *counter = add("interrupts", read_events);
+    struct counter *counter = add("interrupts", EVENTS);
     for (int i = 0; i < TRACE_INTERRUPTS; i++) {
         int fd = interrupt_ids[i]
                      ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)interrupt_ids[i], -1, visit_cpu)
@@ -305,7 +320,7 @@ static void add_interrupts(void)
 static void add_steal(void)
 {
     int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
-    struct counter *counter = add("steal_ns", read_steal);
+    struct counter *counter = add("steal_ns", STEAL);
     counter->fds[0] = fd;
     if (fd < 0 || access("/sys/hypervisor", F_OK) != 0) {
         char text[4096] = "";
@@ -323,8 +338,8 @@ static void add_stat(void)
     int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    add("interrupts", read_stat_interrupts)->fds[0] = fd;
-    add("cpu_switches", read_stat_switches);
+    add("interrupts", STAT_INTERRUPTS)->fds[0] = fd;
+    add("cpu_switches", STAT_SWITCHES);
 }
 
 static void add_machine(void)
@@ -335,14 +350,9 @@ static void add_machine(void)
     add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
 }
 
-static int64_t read_entries(const struct counter *counter)
-{
-    return read_events(counter) - own_entries * readings;
-}
-
 static void add_entries(const pid_t *threads, int count)
 {
-    struct counter *entries = add("entries", read_entries);
+    struct counter *entries = add("entries", ENTRIES_EVENTS);
     for (int i = 0; i < count; i++) {
         int fd =
             enter_id ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, threads[i], -1) : -1;
@@ -391,7 +401,22 @@ void counters_prepare(const struct options *options)
         add_machine();
     if (proving)
         add_proof();
-    common = used;
+    if (used > COMMON_MAX)
+        circle_fail("more counters than COMMON_MAX");
+    memcpy(run->common.counters, counters, (size_t)used * sizeof *counters);
+    run->common.count = used;
+    run->common.enter_id = enter_id;
+}
+
+void counters_join(const struct options *options)
+{
+    visit_cpu = options->cpu;
+    proving = options->proof;
+    enter_id = run->common.enter_id;
+    used = run->common.count;
+    memcpy(counters, run->common.counters, (size_t)used * sizeof *counters);
+    for (int i = 0; i < used; i++)
+        names[i] = counters[i].name;
 }
 
 static void calibrate_entries(void)
@@ -400,8 +425,9 @@ static void calibrate_entries(void)
     own_entries = 0;
     counters_read(NULL, first);
     counters_read(NULL, second);
-    if (strcmp(names[common], "entries") == 0)
-        own_entries = second[common] - first[common];
+    int entries = run->common.count;
+    if (strcmp(names[entries], "entries") == 0)
+        own_entries = second[entries] - first[entries];
     readings = 0;
 }
 
@@ -426,19 +452,19 @@ void counters_exclude(const struct linux_circle *self)
 
 void counters_open(const pid_t *threads, int count)
 {
-    used = common;
+    used = run->common.count;
     names[used] = NULL;
     if (proving)
         add_entries(threads, count);
     // The CPU's switches come first and the participants' last: whoever runs between two of these
     // readings makes the sums differ, and the test is known as disturbed.
-    add("voluntary", read_voluntary);
-    add("involuntary", read_involuntary);
-    add("faults", read_faults);
+    add("voluntary", VOLUNTARY);
+    add("involuntary", INVOLUNTARY);
+    add("faults", FAULTS);
     add_schedstat(threads, count);
-    add("handled", read_handled);
-    add("contended", read_contended);
-    add("migrations", read_migrations);
+    add("handled", HANDLED);
+    add("contended", CONTENDED);
+    add("migrations", MIGRATIONS);
     if (proving)
         calibrate_entries();
 }
@@ -476,7 +502,8 @@ void counters_read(void *host, int64_t *counts)
     do {
         began = preemptions();
         for (int i = 0; i < used; i++)
-            counts[i] = counters[i].read(&counters[i]) - idle_events[i] * outcomes->requests;
+            counts[i] =
+                readers[counters[i].source](&counters[i]) - idle_events[i] * outcomes->requests;
         readings++;
     } while (preemptions() != began && --tries > 0);
 }

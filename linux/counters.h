@@ -12,6 +12,39 @@
 #include "linux_circle.h"
 
 #define PARTICIPANTS_MAX 8
+#define COMMON_MAX 8
+
+// Where a counter is read; counters.c has a function for each.
+enum counter_source {
+    EVENTS,
+    ENTRIES_EVENTS,
+    SCHEDSTAT,
+    VOLUNTARY,
+    INVOLUNTARY,
+    FAULTS,
+    HANDLED,
+    CONTENDED,
+    MIGRATIONS,
+    STEAL,
+    STAT_INTERRUPTS,
+    STAT_SWITCHES,
+    FREQUENCY,
+};
+
+// A counter is one name and the sum of what its file descriptors say.
+struct counter {
+    char name[16];
+    enum counter_source source;
+    int fds[PARTICIPANTS_MAX];
+    int count;
+};
+
+// The counters that watch the CPU and serve every visit; part of struct run.
+struct common_counters {
+    struct counter counters[COMMON_MAX];
+    int count;
+    int enter_id; // the tracepoint of system calls
+};
 
 // Opens what watches the whole CPU, once a run: opening and closing a tracepoint makes the kernel
 // wait for every CPU. A proof adds the expensive counters (system calls, wake-ups, address-space
@@ -20,6 +53,8 @@
 // On an exact clock the kernel's own totals are read instead, so that no event of ours is part of
 // what is counted.
 void counters_prepare(const struct options *options);
+// Takes over what that opened, in a visit's process.
+void counters_join(const struct options *options);
 // Adds the participants of a visit, the client first, in the visit's own process.
 void counters_open(const pid_t *threads, int count);
 // Whether a contract may expect this counter. Not every machine can count each of them.

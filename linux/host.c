@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run.h"
+
 #define NS_PER_S 1000000000LL
 #define REST_US \
     5000 // a timer tick or more; an emulator whose clock skips idle time passes it quickly
@@ -54,28 +56,24 @@ static uint64_t native_hz(void)
 
 // Core cycles of the measured CPU, whoever runs on it, by read(2): its cost is constant,
 // stands in the overhead and the fixed cost, and works from every process of a visit.
-static int cycles_fd = -1;
-
 static uint64_t cycles_read(void)
 {
     uint64_t value = 0;
-    if (read(cycles_fd, &value, sizeof value) != (ssize_t)sizeof value)
+    if (read(run->cycles_file, &value, sizeof value) != (ssize_t)sizeof value)
         abort(); // an open counter that cannot be read leaves no number worth keeping
     return value;
 }
 
-static const char *choose_cycles(struct cyc_clock *clock, int cpu)
+static const char *open_cycles(int cpu)
 {
     struct perf_event_attr attr = {.size = sizeof attr,
                                    .type = PERF_TYPE_HARDWARE,
                                    .config = PERF_COUNT_HW_CPU_CYCLES,
                                    .pinned = 1};
-    cycles_fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    if (cycles_fd < 0)
+    run->cycles_file = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (run->cycles_file < 0)
         return "this machine gives no core-cycle counter (perf_event_open refused it); measure "
                "with --clock native";
-    *clock = (struct cyc_clock){
-        .name = "perf.cycles", .unit = "cycles", .begin = cycles_read, .end = cycles_read};
     return NULL;
 }
 
@@ -114,34 +112,55 @@ static int64_t loop_units(uint64_t turns)
 //
 // If the machine is moved to a simulated core before the first test, the same native clock counts
 // that core's cycles there.
-static const char *choose_icount(struct cyc_clock *clock, int moved)
+static const char *check_icount(void)
 {
     for (uint64_t turns = 100; turns <= 100000; turns *= 10)
         if (loop_units(2 * turns) - loop_units(turns) != 2 * (int64_t)turns)
             return "the clock of this machine does not count instructions; start the emulator with "
                    "-icount shift=0 "
                    "and the CPU model that the target has by itself";
-    *clock = (struct cyc_clock){.name = moved ? CYC_NATIVE_NAME : "icount",
-                                .unit = moved ? CYC_NATIVE_UNIT : "instructions",
-                                .hz = moved ? 0 : NS_PER_S,
-                                .exact = 1,
+    return NULL;
+}
+
+static int clock_counts_cycles(const struct options *options)
+{
+    return strcmp(options->clock, "cycles") == 0;
+}
+
+void host_join_clock(struct cyc_clock *clock, const struct options *options)
+{
+    *clock = (struct cyc_clock){.name = CYC_NATIVE_NAME,
+                                .unit = CYC_NATIVE_UNIT,
+                                .hz = run->hz,
+                                .exact = options_exact(options),
                                 .begin = native_begin,
                                 .end = native_end};
-    return NULL;
+    if (options_exact(options) && !clock_moves(options)) {
+        clock->name = "icount";
+        clock->unit = "instructions";
+    }
+    if (clock_counts_cycles(options)) {
+        clock->name = "perf.cycles";
+        clock->unit = "cycles";
+        // A proof counts system calls, and its times are no latencies.
+        if (!options->proof)
+            clock->begin = clock->end = cycles_read;
+    }
 }
 
 const char *host_choose_clock(struct cyc_clock *clock, const struct options *options)
 {
-    if (strcmp(options->clock, "cycles") == 0)
-        return choose_cycles(clock, options->cpu);
-    if (options_exact(options))
-        return choose_icount(clock, clock_moves(options));
-    *clock = (struct cyc_clock){.name = CYC_NATIVE_NAME,
-                                .unit = CYC_NATIVE_UNIT,
-                                .hz = native_hz(),
-                                .begin = native_begin,
-                                .end = native_end};
-    return NULL;
+    const char *missing = NULL;
+    if (clock_counts_cycles(options))
+        missing = open_cycles(options->cpu);
+    else if (options_exact(options))
+        missing = check_icount();
+    else
+        run->hz = options->hz ? options->hz : native_hz();
+    if (options_exact(options) && !clock_moves(options))
+        run->hz = NS_PER_S;
+    host_join_clock(clock, options);
+    return missing;
 }
 
 const char *host_pin(int cpu)
@@ -205,16 +224,14 @@ static size_t evict_bytes(void)
     return bytes > (size_t)64 << 20 ? (size_t)64 << 20 : bytes;
 }
 
-static int evict_file = -1;
-
 // The pages are made once; a visit maps them only when it evicts, for a mapping of this size makes
 // every fork and every lock of memory slow.
 void host_prepare_evict(void)
 {
-    evict_file = (int)syscall(SYS_memfd_create, "evict", 1u /* MFD_CLOEXEC */);
-    if (evict_file >= 0 && fallocate(evict_file, 0, 0, (off_t)evict_bytes()) != 0) {
-        close(evict_file);
-        evict_file = -1;
+    run->evict_file = (int)syscall(SYS_memfd_create, "evict", 1u /* MFD_CLOEXEC */);
+    if (run->evict_file >= 0 && fallocate(run->evict_file, 0, 0, (off_t)evict_bytes()) != 0) {
+        close(run->evict_file);
+        run->evict_file = -1;
     }
 }
 
@@ -223,7 +240,7 @@ void host_evict(void *host)
     size_t bytes = evict_bytes();
     (void)host;
     volatile const char *buffer =
-        mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, evict_file, 0);
+        mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, run->evict_file, 0);
     if (buffer == MAP_FAILED)
         return;
     for (size_t i = 0; i < bytes; i += 64)
@@ -299,6 +316,11 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
     const struct cyc_param configuration[] = {
         {"policy", host_policy()}, {"machine", uts.machine}, {0}};
     const struct cyc_hello hello = {
-        .target = "linux", .kernel = uts.release, .configuration = configuration, .build = facts};
+        .target = "linux",
+        .kernel = uts.release,
+        .configuration = configuration,
+        .build = facts,
+        // Counters of cycles begin anew with each run, and exact clocks with each boot.
+        .origin = clock->begin == native_begin && !clock->exact ? run->origin : 0};
     cyc_record_hello(w, clock, &hello, (uint32_t)options->run);
 }

@@ -15,7 +15,9 @@ struct options {
     int proof;         // the expensive counters are open: what is timed is not worth keeping
     int symbols;       // the kernel's functions are printed before the plan
     const char *clock; // "native", "cycles", "icount" or "moved"
+    uint64_t hz;       // of the native clock as an earlier start found it; 0: find it
     const char *exec;  // file that describes programs of the user's, or NULL
+    int visit;         // descriptor of the run's memory: this process makes a visit; else -1
 };
 
 // Whether the run's clock is exact: the run is alone on its machine, and repeats to the digit.
@@ -26,6 +28,8 @@ int options_moved(const struct options *options);
 
 // Each prepares the calling process and returns NULL, or a sentence that says what is missing.
 const char *host_choose_clock(struct cyc_clock *clock, const struct options *options);
+// The same clock in a visit's process.
+void host_join_clock(struct cyc_clock *clock, const struct options *options);
 const char *host_pin(int cpu);
 
 // SCHED_FIFO at `priority` for the calling thread; 0, or -1 where the kernel refuses.

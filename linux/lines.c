@@ -7,24 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "linux_circle.h"
+#include "run.h"
 
 #define EXIT_FAILED 5
 
-static struct {
-    size_t length;
-    char bytes[1 << 17]; // small: every visit locks it in memory
-} *lines;
-static int held;
-
-void lines_prepare(int hold)
-{
-    lines = shared_alloc(sizeof *lines);
-    held = hold;
-}
-
 void lines_flush(void)
 {
+    struct lines *lines = &run->lines;
     for (size_t sent = 0; sent < lines->length;) {
         ssize_t wrote = write(STDOUT_FILENO, lines->bytes + sent, lines->length - sent);
         if (wrote < 0 && errno != EINTR)
@@ -36,11 +25,12 @@ void lines_flush(void)
 
 void lines_put(void *context, const char *bytes, size_t length)
 {
+    struct lines *lines = &run->lines;
     (void)context;
     if (lines->length + length > sizeof lines->bytes)
         lines_flush();
     memcpy(lines->bytes + lines->length, bytes, length);
     lines->length += length;
-    if (bytes[length - 1] == '\n' && !held)
+    if (bytes[length - 1] == '\n' && !lines->held)
         lines_flush();
 }

@@ -7,8 +7,13 @@
 
 #include <stddef.h>
 
-// Makes the buffer; once a run, before any visit. If `hold`, nothing is written before a flush.
-void lines_prepare(int hold);
+// What is not yet written; part of struct run.
+struct lines {
+    int held; // nothing is written before a flush
+    size_t length;
+    char bytes[1 << 17]; // small: every visit locks it in memory
+};
+
 // Appends bytes; a cyc_writer's `put`.
 void lines_put(void *context, const char *bytes, size_t length);
 // Writes what is there.

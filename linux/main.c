@@ -9,6 +9,7 @@
 // from files of its archive (init.h).
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "lines.h"
 #include "program.h"
 #include "registry.h"
+#include "run.h"
 #include "visit.h"
 
 #define EXIT_USAGE 2
@@ -45,7 +47,7 @@ static _Noreturn void usage(const char *what)
     fprintf(stderr,
             "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu "
             "N] [--run N] "
-            "[--watchdog SECONDS] [--clock native|cycles|icount|moved] [--exec FILE]\n",
+            "[--watchdog SECONDS] [--clock native|cycles|icount|moved] [--hz N] [--exec FILE]\n",
             what);
     exit(EXIT_USAGE);
 }
@@ -58,16 +60,16 @@ static void refuse_if(const char *problem, int status)
     exit(status);
 }
 
-static int number(const char *name, const char *text, int least, int most)
+static long number(const char *name, const char *text, long least, long most)
 {
     char *rest;
     long value = text != NULL ? strtol(text, &rest, 10) : 0;
     if (text == NULL || *text == '\0' || *rest != '\0' || value < least || value > most) {
         char what[120];
-        snprintf(what, sizeof what, "%s takes a number from %d to %d", name, least, most);
+        snprintf(what, sizeof what, "%s takes a number from %ld to %ld", name, least, most);
         usage(what);
     }
-    return (int)value;
+    return value;
 }
 
 static int last_cpu(void)
@@ -102,13 +104,17 @@ static int parse_options(struct options *options, int argc, char **argv)
         if (note_flag(options, name, &list))
             continue;
         if (strcmp(name, "--cpu") == 0)
-            options->cpu = number(name, value, 0, CPU_SETSIZE - 1);
+            options->cpu = (int)number(name, value, 0, CPU_SETSIZE - 1);
         else if (strcmp(name, "--run") == 0)
-            options->run = number(name, value, 0, 1 << 30);
+            options->run = (int)number(name, value, 0, 1 << 30);
         else if (strcmp(name, "--watchdog") == 0)
-            options->watchdog_s = number(name, value, 1, 3600);
+            options->watchdog_s = (int)number(name, value, 1, 3600);
         else if (strcmp(name, "--clock") == 0 && value != NULL)
             options->clock = value;
+        else if (strcmp(name, "--hz") == 0)
+            options->hz = (uint64_t)number(name, value, 1, INT64_MAX);
+        else if (strcmp(name, "--visit") == 0)
+            options->visit = (int)number(name, value, 3, INT_MAX);
         else if (strcmp(name, "--exec") == 0 && value != NULL)
             options->exec = value;
         else
@@ -121,58 +127,91 @@ static int parse_options(struct options *options, int argc, char **argv)
     return list;
 }
 
-static void run_plan(const struct cyc_clock *clock, const struct options *options)
+static int read_plan_line(struct visit *visit)
 {
-    char text[256], key[96], method[16];
-    struct visit visit = {.number = 0};
-    while (fgets(text, sizeof text, stdin) != NULL) {
-        int fields = sscanf(text, "visit %95s %15s %u %u %u %u", key, method, &visit.flow.initial,
-                            &visit.flow.delta, &visit.flow.groups, &visit.flow.tests);
-        visit.method = method;
-        visit.circle = fields == 6 ? registry_find(key) : NULL;
-        if (visit.circle != NULL)
-            visit_run(&visit, clock, options);
-        else if (fields == 6)
-            cyc_record_failed(visit_writer(), key, "this harness has no such circle");
+    char text[256];
+    uint32_t number = visit->number;
+    if (fgets(text, sizeof text, stdin) == NULL)
+        return 0;
+    *visit = (struct visit){.number = number};
+    if (sscanf(text, "visit %95s %15s %u %u %u %u", visit->key, visit->method, &visit->flow.initial,
+               &visit->flow.delta, &visit->flow.groups, &visit->flow.tests) != 6)
+        usage("a plan line is `visit KEY METHOD INITIAL DELTA GROUPS TESTS`");
+    return 1;
+}
+
+static void run_plan(char **arguments, const struct options *options)
+{
+    for (; read_plan_line(&run->visit); run->visit.number++) {
+        if (registry_find(run->visit.key) != NULL)
+            visit_run(arguments, options);
         else
-            usage("a plan line is `visit KEY METHOD INITIAL DELTA GROUPS TESTS`");
+            cyc_record_failed(run_writer(), run->visit.key, "this harness has no such circle");
         lines_flush();
-        printf("done %u\n", visit.number++);
+        printf("done %u\n", run->visit.number);
         fflush(stdout);
         if (first_process)
             init_drain();
     }
 }
 
+// A visit's process: all that it needs stands in the run's memory.
+static _Noreturn void make_visit(const struct options *options)
+{
+    struct cyc_clock clock;
+    run_join(options->visit);
+    if (options->exec != NULL)
+        refuse_if(programs_read(options->exec), EXIT_USAGE);
+    programs_describe();
+    refuse_if(registry_prepare(programs_circles()), EXIT_USAGE);
+    host_join_clock(&clock, options);
+    counters_join(options);
+    visit_make(&clock, options);
+}
+
+static void prepare_run(struct cyc_clock *clock, const struct options *options)
+{
+    run_prepare();
+    if (options->exec != NULL) {
+        refuse_if(programs_read(options->exec), EXIT_USAGE);
+        refuse_if(programs_try(options->watchdog_s), EXIT_USAGE);
+    }
+    programs_describe();
+    refuse_if(registry_prepare(programs_circles()), EXIT_USAGE);
+    refuse_if(host_choose_clock(clock, options), EXIT_REFUSED);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    run->lines.held = first_process;
+    run->origin = clock->begin();
+    host_hello(run_writer(), clock, options);
+}
+
+static void measure(char **arguments, const struct options *options)
+{
+    host_supervise(options->cpu);
+    if (!options_exact(options))
+        host_prepare_evict();
+    counters_prepare(options);
+    if (options->symbols)
+        init_print_symbols();
+    run_plan(arguments, options);
+}
+
 int main(int argc, char **argv)
 {
-    struct options options = {.cpu = last_cpu(), .watchdog_s = 10, .clock = "native"};
-    struct cyc_writer writer = {.put = lines_put};
+    struct options options = {.cpu = last_cpu(), .watchdog_s = 10, .clock = "native", .visit = -1};
     struct cyc_clock clock;
     first_process = init_is_first();
     if (first_process)
         argc = init_prepare(&argv);
     int list = parse_options(&options, argc, argv);
-    if (options.exec != NULL)
-        refuse_if(programs_read(options.exec, options.watchdog_s), EXIT_USAGE);
-    refuse_if(registry_prepare(programs_circles()), EXIT_USAGE);
-    refuse_if(host_choose_clock(&clock, &options), EXIT_REFUSED);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    lines_prepare(first_process);
-    visit_prepare(&writer);
-    host_hello(visit_writer(), &clock, &options);
-    if (list) {
-        list_circles(visit_writer());
-    } else {
-        host_supervise(options.cpu);
-        if (!options_exact(&options))
-            host_prepare_evict();
-        counters_prepare(&options);
-        if (options.symbols)
-            init_print_symbols();
-        run_plan(&clock, &options);
-    }
-    cyc_record_end(visit_writer());
+    if (options.visit >= 0)
+        make_visit(&options);
+    prepare_run(&clock, &options);
+    if (list)
+        list_circles(run_writer());
+    else
+        measure(argv, &options);
+    cyc_record_end(run_writer());
     lines_flush();
     return 0;
 }

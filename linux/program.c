@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run.h"
+
 #define PROGRAMS_MAX 16
 #define ARGUMENTS_MAX 64
 #define EXPECT_MAX 16
@@ -208,7 +210,7 @@ static const char *try(struct program *p, int watchdog_s)
         return "it cannot be executed";
     if (answers == 0 && status != 0)
         return "it ended with an error; a command that is timed must succeed";
-    describe(p, answers);
+    run->answering |= (uint32_t)answers << (p - programs);
     return NULL;
 }
 
@@ -254,9 +256,8 @@ static int take_line(char *line)
     return 0;
 }
 
-const char *programs_read(const char *file, int watchdog_s)
+const char *programs_read(const char *file)
 {
-    static char sentence[320];
     char line[4096];
     FILE *lines = fopen(file, "re");
     if (lines == NULL)
@@ -265,6 +266,12 @@ const char *programs_read(const char *file, int watchdog_s)
         if (take_line(line) != 0)
             return "--exec names a file with a line that is not understood";
     fclose(lines);
+    return NULL;
+}
+
+const char *programs_try(int watchdog_s)
+{
+    static char sentence[320];
     for (int i = 0; i < program_count; i++) {
         struct program *p = &programs[i];
         const char *wrong = p->argument_count > 0 ? try(p, watchdog_s) : "it has no argument line";
@@ -272,9 +279,16 @@ const char *programs_read(const char *file, int watchdog_s)
             snprintf(sentence, sizeof sentence, "%s: %s", p->circle.title, wrong);
             return sentence;
         }
-        circles[i] = &p->registered;
     }
     return NULL;
+}
+
+void programs_describe(void)
+{
+    for (int i = 0; i < program_count; i++) {
+        describe(&programs[i], (int)(run->answering >> i & 1));
+        circles[i] = &programs[i].registered;
+    }
 }
 
 const struct registered_circle *const *programs_circles(void)

@@ -10,9 +10,13 @@
 #include "linux_circle.h"
 
 // Reads which programs there are from a file of lines `key K`, then `title T`, `argument A` for
-// each word of the command, and `expect COUNTER N`; starts each once to see which kind it is. NULL,
-// or a sentence that says what is wrong. `watchdog_s` bounds each start.
-const char *programs_read(const char *file, int watchdog_s);
+// each word of the command, and `expect COUNTER N`. NULL, or a sentence that says what is wrong.
+const char *programs_read(const char *file);
+// Starts each once to see which kind it is, which struct run keeps. NULL, or a sentence that says
+// what is wrong. `watchdog_s` bounds each start.
+const char *programs_try(int watchdog_s);
+// Makes circles of them by that, in the supervisor and in each visit.
+void programs_describe(void);
 // The programs' circles; ends with NULL.
 const struct registered_circle *const *programs_circles(void);
 

@@ -21,32 +21,19 @@
 #include "counters.h"
 #include "init.h"
 #include "lines.h"
+#include "registry.h"
+#include "run.h"
 
 #define TESTS_MAX 1024
-#define SYSV_MAX 8
 #define SKIPPED 77
 #define STACK_BYTES (256 << 10)
 
-// What outlives a visit's process: the stream's position and the objects to remove.
-struct run_state {
-    struct cyc_writer writer;
-    struct outcomes outcomes;
-    uint64_t origin; // clock at the run's first visit
-    struct {
-        char kind;
-        int id;
-    } sysv[SYSV_MAX];
-    int sysv_count;
-};
-
-static struct run_state *state;
 static struct cyc_sample samples[TESTS_MAX];
-static const struct visit *current;
+static const struct registered_circle *current;
 static const struct cyc_clock *run_clock;
 static const struct options *run_options;
 static pid_t participants[PARTICIPANTS_MAX];
 static int participant_count;
-struct outcomes *outcomes;
 
 void *shared_alloc(size_t size)
 {
@@ -55,19 +42,6 @@ void *shared_alloc(size_t size)
     if (memory == MAP_FAILED)
         circle_fail("mmap");
     return memory;
-}
-
-void visit_prepare(struct cyc_writer *writer)
-{
-    state = shared_alloc(sizeof *state);
-    state->writer = *writer;
-    outcomes = &state->outcomes;
-    prctl(PR_SET_CHILD_SUBREAPER, 1); // peers that outlive their visit are ours to bury
-}
-
-struct cyc_writer *visit_writer(void)
-{
-    return &state->writer;
 }
 
 uint64_t clock_begin(void)
@@ -87,10 +61,7 @@ uint64_t clock_hz(void)
 
 void circle_skip(const char *reason)
 {
-    cyc_record_open(&state->writer, "skipped");
-    cyc_record_text(&state->writer, "circle", current->circle->key);
-    cyc_record_text(&state->writer, "reason", reason);
-    cyc_record_close(&state->writer);
+    cyc_record_skipped(run_writer(), run->visit.key, reason);
     _exit(SKIPPED);
 }
 
@@ -98,31 +69,31 @@ void circle_fail(const char *call)
 {
     char reason[160];
     snprintf(reason, sizeof reason, "%s failed: %s", call, strerror(errno));
-    if (current == NULL) {
+    if (run == NULL || run->visit.key[0] == '\0') {
         fprintf(stderr, "cyclometer-linux: %s\n", reason);
         exit(5);
     }
-    cyc_record_failed(&state->writer, current->circle->key, reason);
+    cyc_record_failed(run_writer(), run->visit.key, reason);
     _exit(SKIPPED);
 }
 
 void circle_remove_sysv(char kind, int id)
 {
-    if (state->sysv_count == SYSV_MAX)
+    if (run->sysv_count == SYSV_MAX)
         circle_fail("more System V objects than a visit may have");
-    state->sysv[state->sysv_count].kind = kind;
-    state->sysv[state->sysv_count++].id = id;
+    run->sysv[run->sysv_count].kind = kind;
+    run->sysv[run->sysv_count++].id = id;
 }
 
 static void remove_sysv(void)
 {
-    for (int i = 0; i < state->sysv_count; i++) {
-        if (state->sysv[i].kind == 'm')
-            msgctl(state->sysv[i].id, IPC_RMID, NULL);
+    for (int i = 0; i < run->sysv_count; i++) {
+        if (run->sysv[i].kind == 'm')
+            msgctl(run->sysv[i].id, IPC_RMID, NULL);
         else
-            semctl(state->sysv[i].id, 0, IPC_RMID);
+            semctl(run->sysv[i].id, 0, IPC_RMID);
     }
-    state->sysv_count = 0;
+    run->sysv_count = 0;
 }
 
 // A peer on its way to its body.
@@ -194,7 +165,7 @@ pid_t peer_start(const struct linux_circle *self, void (*body)(const struct linu
 
 static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
 {
-    const struct visit *v = current;
+    const struct visit *v = &run->visit;
     if (strcmp(v->method, "proof") == 0)
         return cyc_flow_proof(rig, circle, &v->flow, v->number);
     if (strcmp(v->method, "direct") == 0)
@@ -206,16 +177,16 @@ static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
 
 static void measure(void)
 {
-    const struct linux_circle *self = current->circle->circle;
-    struct cyc_contract contract = registry_contract(current->circle);
+    const struct linux_circle *self = current->circle;
+    struct cyc_contract contract = registry_contract(current);
     struct cyc_circle circle = {&contract, self->turns, self->pass, (void *)(uintptr_t)self};
     struct cyc_rig rig = {
         .clock = *run_clock,
-        .origin = state->origin,
+        .origin = run->origin,
         .rest = options_exact(run_options) && !options_moved(run_options) ? host_rest : NULL,
         .evict = options_exact(run_options) ? NULL : host_evict, // no cache, nothing to empty
         .count = counters_read,
-        .writer = &state->writer,
+        .writer = run_writer(),
         .samples = samples,
         .samples_max = TESTS_MAX};
     participants[participant_count++] = (pid_t)syscall(SYS_gettid);
@@ -240,28 +211,35 @@ static void measure(void)
 // memory a million of them: the only visit of a moved run prints and ends the machine by itself.
 static void end_moved_run(void)
 {
-    cyc_record_end(&state->writer);
+    cyc_record_end(run_writer());
     lines_flush();
     init_end_machine();
 }
 
-// The visit's own process. The kernel itself is its watchdog: SIGALRM ends a hung circle from the
-// timer interrupt, and the real-time limit a FIFO loop, even where no other thread gets to run.
-static void visit_process(void)
+// The kernel itself is a visit's watchdog: SIGALRM ends a hung circle from the timer interrupt, and
+// the real-time limit a FIFO loop, even where no other thread gets to run.
+static void begin_process(const struct options *options)
 {
-    struct rlimit bound = {(rlim_t)run_options->watchdog_s * 1000000,
-                           (rlim_t)run_options->watchdog_s * 1000000 + 1};
+    struct rlimit bound = {(rlim_t)options->watchdog_s * 1000000,
+                           (rlim_t)options->watchdog_s * 1000000 + 1};
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_RTTIME, &bound);
-    alarm((unsigned)run_options->watchdog_s);
-    memset(&state->outcomes, 0, sizeof state->outcomes);
-    if (host_pin(run_options->cpu) != NULL)
+    alarm((unsigned)options->watchdog_s);
+    if (host_pin(options->cpu) != NULL)
         circle_fail("sched_setaffinity");
+}
+
+void visit_make(const struct cyc_clock *clock, const struct options *options)
+{
+    current = registry_find(run->visit.key);
+    run_clock = clock;
+    run_options = options;
+    memset(&run->outcomes, 0, sizeof run->outcomes);
     host_lock_memory(STACK_BYTES);
-    host_fifo(current->circle->circle->client);
+    host_fifo(current->circle->client);
     measure();
-    if (options_moved(run_options))
+    if (options_moved(options))
         end_moved_run();
     _exit(0); // exit() would move a plan that is a file back to where this process began to read
 }
@@ -269,9 +247,9 @@ static void visit_process(void)
 #define GRACE_S 2 // the supervisor steps in when the visit's own watchdog should have
 
 // Waits for the visit's end; returns waitpid's status.
-static int await(pid_t child)
+static int await(pid_t child, const struct options *options)
 {
-    struct timespec limit = {.tv_sec = run_options->watchdog_s + GRACE_S};
+    struct timespec limit = {.tv_sec = options->watchdog_s + GRACE_S};
     sigset_t set;
     int status;
     sigemptyset(&set);
@@ -291,44 +269,38 @@ static int is_watchdog(int signal_number)
     return signal_number == SIGALRM || signal_number == SIGXCPU || signal_number == SIGKILL;
 }
 
-static void report(int status)
+static void report(int status, const struct options *options)
 {
     char reason[96];
     if (WIFSIGNALED(status) && is_watchdog(WTERMSIG(status)))
         snprintf(reason, sizeof reason, "did not finish within %d s and was ended",
-                 run_options->watchdog_s);
+                 options->watchdog_s);
     else if (WIFSIGNALED(status))
         snprintf(reason, sizeof reason, "its process died of signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != SKIPPED)
         snprintf(reason, sizeof reason, "its process ended with status %d", WEXITSTATUS(status));
     else
         return;
-    cyc_record_failed(&state->writer, current->circle->key, reason);
+    cyc_record_failed(run_writer(), run->visit.key, reason);
 }
 
-void visit_run(const struct visit *visit, const struct cyc_clock *clock,
-               const struct options *options)
+void visit_run(char **arguments, const struct options *options)
 {
     sigset_t set;
-    current = visit;
-    run_clock = clock;
-    run_options = options;
-    participant_count = 0;
-    if (visit->number == 0)
-        state->origin = clock->begin();
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
     pid_t child = (pid_t)must(fork(), "fork");
     if (child == 0) {
         sigprocmask(SIG_UNBLOCK, &set, NULL);
-        visit_process();
+        begin_process(options);
+        run_execute_visit(arguments);
     }
     setpgid(child, child);
-    int status = await(child);
+    int status = await(child, options);
     kill(-child, SIGKILL); // peers that are processes
     while (waitpid(-child, NULL, 0) > 0)
         ;
     remove_sysv();
-    report(status);
+    report(status, options);
 }

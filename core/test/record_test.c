@@ -164,6 +164,19 @@ static void hello_of_a_port(void)
                "\"build\":{},\"run\":3}");
 }
 
+static void hello_of_runs_that_share_a_clock(void)
+{
+    struct cyc_writer w = writer_to(&out);
+    const struct cyc_clock clock = {.name = "tsc", .unit = "ticks", .hz = 5};
+    const struct cyc_hello hello = {.target = "t", .kernel = "k", .origin = 77};
+    cyc_record_hello(&w, &clock, &hello, 1);
+    CHECK_TEXT(object_of(&out),
+               "{\"kind\":\"hello\",\"seq\":0,\"schema\":1,\"target\":\"t\",\"kernel\":\"k\","
+               "\"configuration\":{},"
+               "\"clock\":{\"name\":\"tsc\",\"unit\":\"ticks\",\"hz\":5,\"exact\":false},"
+               "\"build\":{},\"run\":1,\"origin\":77}");
+}
+
 static void skipped_circle(void)
 {
     struct cyc_writer w = writer_to(&out);
@@ -242,6 +255,7 @@ const struct test record_tests[] = {
     {"lists, empty and strided", lists},
     {"clock of a hello", clock_in_hello},
     {"hello of a port", hello_of_a_port},
+    {"hello of runs that share a clock", hello_of_runs_that_share_a_clock},
     {"skipped circle", skipped_circle},
     {"whole circle record", whole_circle},
     {"circle without parameters and source", circle_without_parameters_and_source},

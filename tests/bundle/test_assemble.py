@@ -76,3 +76,14 @@ def test_failures_and_damage_become_problems_once() -> None:
     data = line(hello()) + line(failed) + line(failed | {"seq": 2}) + b"@cyc {garbage\n"
     kinds = [problem.kind for problem in assemble(data).identity.problems]
     assert kinds == ["failed", "damaged", "damaged"]
+
+
+def test_origins_are_kept_if_every_run_states_one() -> None:
+    both = [line(hello(run=run, origin=1000 * run)) + line(end(1, 0)) for run in (1, 2)]
+    assert assemble(*both).identity.plan == {"origins": {"1": 1000, "2": 2000}}
+    assert assemble(both[0], line(hello(run=2)) + line(end(1, 0))).identity.plan == {}
+
+
+def test_an_origin_beyond_a_clock_is_damage() -> None:
+    damaged = assemble(line(hello(origin=1 << 63)) + line(end(1, 0)))
+    assert [problem.kind for problem in damaged.identity.problems][:1] == ["damaged"]

@@ -66,3 +66,17 @@ CIRCLE("fixture.dies") = {
     .expect = CYC_EXPECT({"entries", 1}),
     .turns = die,
 };
+
+// The "latency" is where the program lies.
+static int64_t where(void *arg)
+{
+    (void)arg;
+    return (int64_t)(uintptr_t)&where;
+}
+
+CIRCLE("fixture.layout") = {
+    .title = "Says where its code lies",
+    ALONE("nothing"),
+    .expect = CYC_EXPECT({"entries", 0}),
+    .pass = where,
+};

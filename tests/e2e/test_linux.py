@@ -21,7 +21,7 @@ from cyclometer.bundle import store
 from cyclometer.bundle.model import Bundle, tag_bit
 from cyclometer.estimate.rows import estimates
 from cyclometer.record.decode import Decoder
-from cyclometer.record.schema import Failed, Flow, Group, Hello
+from cyclometer.record.schema import Failed, Flow, Group, Hello, Pass
 from cyclometer.targets import build
 from cyclometer.targets.api import Progress, Request
 from cyclometer.targets.linux.harness import Harness, Visit
@@ -107,6 +107,42 @@ def test_the_order_was_mixed_and_is_on_record(everything: Bundle) -> None:
     assert {run for run, _ in timed} == {1, 2}
     assert timed != sorted(timed)
     assert everything.identity.plan["settings"]["seed"] == 1
+
+
+def test_the_visits_of_all_runs_lie_on_one_axis_of_time(everything: Bundle) -> None:
+    plan, samples = everything.identity.plan, everything.samples
+    assert plan["process"] == "visit"
+    origin = np.array([plan["origins"][str(run)] for run in range(samples.run.max() + 1)])
+    begin = samples.at + origin[samples.run]
+    key = np.array([row.contract.key for row in everything.identity.rows])[samples.row]
+    method = np.array([row.method for row in everything.identity.rows])[samples.row]
+    seen: Counter[tuple[int, str, str]] = Counter()
+    first, last = [], []
+    for visit in plan["order"]:
+        which = visit["run"], visit["circle"], visit["method"]
+        own = (samples.run == which[0]) & (key == which[1]) & (method == which[2])
+        number = np.unique(samples.visit[own])[seen[which]]
+        seen[which] += 1
+        first.append(begin[own & (samples.visit == number)].min())
+        last.append(begin[own & (samples.visit == number)].max())
+    assert np.all(np.array(first[1:]) > np.array(last[:-1]))
+
+
+def test_each_visit_executes_the_harness_anew() -> None:
+    runner = Harness(fixture_harness(), 1, ["--hz", "1000000000"], watchdog_s=10)
+    records = [
+        record
+        for _ in range(8)
+        for record in runner.visit(Visit(1, "fixture.layout", "passes", Flow(1, 0, 1, 1)))
+    ]
+    records += runner.finish()
+    hello = next(record for record in records if isinstance(record, Hello))
+    assert hello.clock.hz == 1e9  # taken from the command line, not found anew
+    addresses = {r.values[0] for r in records if isinstance(r, Pass)}
+    if Path("/proc/sys/kernel/randomize_va_space").read_text().strip() == "0":
+        assert len(addresses) == 1
+    else:
+        assert len(addresses) > 1
 
 
 def test_the_rig_is_thin_beside_a_system_call(everything: Bundle) -> None:

@@ -48,6 +48,9 @@ struct cyc_hello {
     // Options of the kernel, e.g. {"mcs", "on"}, and how it was compiled. Lists end with {0} and
     // may be NULL. Rows of different target or configuration are not compared unless asked for.
     const struct cyc_param *configuration, *build;
+    // The clock's reading that every `at` counts from, if all runs share the clock; 0 if they do
+    // not, as after a boot each.
+    uint64_t origin;
 };
 void cyc_record_hello(struct cyc_writer *w, const struct cyc_clock *clock,
                       const struct cyc_hello *hello, uint32_t run);

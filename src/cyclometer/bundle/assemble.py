@@ -94,7 +94,7 @@ class Assembler:
             rows=tuple(self._row_list),
             problems=tuple(self.problems),
             environment=self.environment | self._target_facts(),
-            plan=self.plan,
+            plan=self._origins() | self.plan,
             tool=f"cyclometer {__version__}",
         )
         return Bundle(printable(identity), _samples(self._row_list, self._chunks, self._rt_gap_s()))
@@ -147,6 +147,11 @@ class Assembler:
             self._problem(Problem(what, f"run {run}", "damaged"))
         else:
             self._chunks.append((row, run, record))
+
+    def _origins(self) -> dict[str, Any]:
+        """Where the runs lie on one axis of time, if all of them say so."""
+        stated = {str(run): hello.origin for run, hello in sorted(self._hello.items())}
+        return {"origins": stated} if stated and all(stated.values()) else {}
 
     def _target_facts(self) -> dict[str, Any]:
         hello = next(iter(self._hello.values()), None)

@@ -15,6 +15,7 @@ Turns = Annotated[int, msgspec.Meta(ge=0, le=MAX_TURNS)]
 Index = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 31) - 1)]
 """Number of a visit or group, -1 for none; the type of the columns."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
+Reading = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 Hertz = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
 
 
@@ -78,6 +79,7 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="kind"):
     configuration: dict[str, str] = {}
     build: dict[str, str] = {}
     run: int = 0
+    origin: Reading = 0  # clock that `at` counts from; 0: runs share no clock
 
 
 class Circle(msgspec.Struct, frozen=True, tag="circle", tag_field="kind"):

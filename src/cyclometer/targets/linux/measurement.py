@@ -80,6 +80,9 @@ class Measurement:
         self.order: list[dict[str, Any]] = []
         self.program = program or build.harness()
         self.launch = launch
+        # The clock's rate, so that no run need find it anew; a harness of the user's may be older.
+        known = clock.hz > 0 and program is None
+        self.rate = ["--hz", str(round(clock.hz))] if known else []
         self.calibrating = _FIRST_RUN  # the run whose harness calibrates
         self.contracts = {contract.key: contract for contract in contracts}
         self.costs: dict[str, Cost] = {}
@@ -106,6 +109,7 @@ class Measurement:
         assembler.plan |= {
             "settings": asdict(self.settings),
             "order": self.order,
+            "process": "visit",
             "interrupted": interrupted,
         }
         assembler.plan["calibration"] = {key: asdict(cost) for key, cost in self.costs.items()}
@@ -118,7 +122,7 @@ class Measurement:
 
     def _harness(self, run: int, extra: Sequence[str] = ()) -> Harness:
         if run not in self.harnesses:
-            options = [*self.options, *extra]
+            options = [*self.options, *self.rate, *extra]
             self.harnesses[run] = Harness(
                 self.program, run, options, self.settings.watchdog_s, self.launch
             )

@@ -19,16 +19,16 @@ bundle_argument = click.argument("bundle", required=False, type=click.Path(path_
 
 
 def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say what target qemu-linux boots, for the commands that boot it."""
+    """The options that say which kernel the targets qemu-linux and rocket-linux boot, for the
+    commands that boot one.
+    """
     options = (
         click.option(
             "--kernel",
             metavar="IMAGE",
             help="Linux image: a path, debian:PACKAGE or debian@RELEASE:PACKAGE (may hold *).",
         ),
-        click.option(
-            "--append", metavar="WORDS", help="Add to the kernel's command line (qemu-linux)."
-        ),
+        click.option("--append", metavar="WORDS", help="Add to the command line of --kernel."),
         click.option(
             "--cpu-model",
             metavar="MODEL",
@@ -40,6 +40,29 @@ def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="System.map or vmlinux of the traced kernel.  [default: its own list]",
         ),
     )
+    return _with(command, options)
+
+
+def memory_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how the memory of a simulated core answers."""
+    options = (
+        click.option(
+            "--memory-latency",
+            "memory_latency_cyc",
+            type=click.IntRange(0, 100000),
+            help="Cycles before memory answers (Rocket).  [default: 0]",
+        ),
+        click.option(
+            "--memory-jitter",
+            type=click.IntRange(0),
+            metavar="SEED",
+            help="Delay each answer by 0..15 cycles more (Rocket).",
+        ),
+    )
+    return _with(command, options)
+
+
+def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command

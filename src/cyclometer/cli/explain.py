@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli.common import kernel_options, pairs
+from cyclometer.cli.common import kernel_options, memory_options, pairs
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _DEFAULT = "default"
     help="How to build the kernel, as mcs=on,timer=mtime.",
 )
 @kernel_options
+@memory_options
 @click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
 @click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
 @click.option(
@@ -47,6 +48,8 @@ def command(
     append: str | None,
     cpu_model: str | None,
     symbols: str | None,
+    memory_latency_cyc: int | None,
+    memory_jitter: int | None,
     diff: bool,
     lines: bool,
     output: Path | None,
@@ -68,8 +71,15 @@ def command(
             "give KEY, or SIDE KEY, or --diff A B KEY; `cyclometer explain --help` says what a "
             "side is"
         )
-    booted = {"kernel": kernel, "append": append, "cpu_model": cpu_model, "symbols": symbols}
-    config |= {name: value for name, value in booted.items() if value is not None}
+    machine = {
+        "kernel": kernel,
+        "append": append,
+        "cpu_model": cpu_model,
+        "symbols": symbols,
+        "memory_latency": memory_latency_cyc,
+        "memory_jitter": memory_jitter,
+    }
+    config |= {name: str(value) for name, value in machine.items() if value is not None}
     found = [_evidence(side, key, target, config, diff) for side in sides or [_DEFAULT]]
     if diff:
         _difference(found[0], found[1], output, as_json)

@@ -102,18 +102,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
 @common.kernel_options
-@click.option(
-    "--memory-latency",
-    "memory_latency_cyc",
-    type=click.IntRange(0, 100000),
-    help="Cycles before memory answers (Rocket).  [default: 0]",
-)
-@click.option(
-    "--memory-jitter",
-    type=click.IntRange(0),
-    metavar="SEED",
-    help="Delay each answer by 0..15 cycles more (Rocket).",
-)
+@common.memory_options
 @click.option(
     "--circles",
     multiple=True,

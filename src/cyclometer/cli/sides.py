@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -162,8 +161,9 @@ def compare(operands: Sequence[str], chosen: Options, across: Across) -> Compari
 
     before, after = _parted(operands)
     if after:
-        sides = _side(before, chosen.level), _side(after, chosen.level)
-        return verdicts.compare(*sides, calibrated(chosen, sides[0]), across)
+        return verdicts.compare(
+            _side(before, chosen.level), _side(after, chosen.level), chosen, across
+        )
     both = _side(before, chosen.level)
     if not any(across.values()):
         across = {**across, "state": _STATES}
@@ -174,24 +174,6 @@ def compare(operands: Sequence[str], chosen: Options, across: Across) -> Compari
             f"{before[0]} does not hold both sides (rows of {asked}); name what came after, too"
         )
     return found
-
-
-def calibrated(chosen: Options, side: Side) -> Options:
-    """The options with what is kept about the machine of a side's sessions."""
-    from cyclometer.compare import calibration
-
-    sessions = [one for circle in side.circles for one in circle.estimate.sessions]
-    if not sessions:
-        return chosen
-    file = calibration.path(calibrations(), calibration.machine(sessions[0].occasion))
-    return replace(chosen, calibration=calibration.read(file))
-
-
-def calibrations() -> Path:
-    """The folder of calibrations, one file a machine."""
-    from cyclometer.doctor import tune
-
-    return tune.default_journal().with_name("sessions")
 
 
 def load(paths: Sequence[Path]) -> list[Bundle]:

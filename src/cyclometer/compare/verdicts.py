@@ -31,14 +31,11 @@ from cyclometer.estimate.interval import Interval
 
 @dataclass(frozen=True)
 class Comparison:
-    """All findings of two sides, and what differs around them; `told` are sentences about the
-    sessions that they rest on.
-    """
+    """All findings of two sides, and what differs around them."""
 
     findings: tuple[Finding, ...]
     options: Options
     sides: tuple[Side, Side]
-    told: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Verdict -> rows, in the order of VERDICTS, without zeros."""
@@ -66,10 +63,9 @@ def compare(
         for pair in found
     ]
     open_pairs = [pair for pair, finding in zip(found, settled, strict=True) if finding is None]
-    judged, told = _noisy(open_pairs, options)
-    noisy = iter(judged)
+    noisy = iter(_noisy(open_pairs, options))
     return Comparison(
-        tuple(finding or next(noisy) for finding in settled), options, (before, after), told
+        tuple(finding or next(noisy) for finding in settled), options, (before, after)
     )
 
 
@@ -169,11 +165,10 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
     return None
 
 
-def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding], tuple[str, ...]]:
-    """Tests all pairs on noisy clocks together; and what their sessions were."""
+def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:
+    """Tests all pairs on noisy clocks together."""
     apart = [pair for pair in open_pairs if over_sessions.have(pair) and not over_pairs.have(pair)]
-    found, told = over_sessions.bases(apart, options)
-    of_sessions = dict(zip(map(id, apart), found, strict=True))
+    of_sessions = dict(zip(map(id, apart), over_sessions.bases(apart, options), strict=True))
     bases = [
         of_sessions.get(id(pair))
         or (over_pairs if over_pairs.have(pair) else over_runs).basis(pair, options)
@@ -188,7 +183,7 @@ def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding],
         if i in adjusted
         else over_runs.too_few(pair, one, options)
         for i, (pair, one) in enumerate(zip(open_pairs, bases, strict=True))
-    ], told
+    ]
 
 
 def _judged(pair: Pair, one: Basis, p: float, options: Options) -> Finding:

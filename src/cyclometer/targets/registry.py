@@ -16,6 +16,7 @@ TARGETS: Plugins[Any] = Plugins(
         "qemu-sifive_u": "cyclometer.targets.qemu.target:sifive_u",
         "qemu-linux": "cyclometer.targets.qemu_linux.target:QemuLinuxTarget",
         "rocket": "cyclometer.targets.rocket.target:rocket",
+        "rocket-linux": "cyclometer.targets.rocket_linux.target:RocketLinuxTarget",
         "rocket-small": "cyclometer.targets.rocket.target:rocket_small",
     },
     accept=lambda _, make: make(),

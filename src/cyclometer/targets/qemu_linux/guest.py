@@ -14,7 +14,6 @@ from cyclometer.targets.linux.programs import Program
 from cyclometer.targets.qemu_linux import carried, initramfs
 from cyclometer.targets.qemu_linux.image import Kernel
 
-MEMORY_MIB = 256
 COMMAND_LINE = "panic=-1 nokaslr norandmaps"
 _VISIT_S = 5  # of the guest's time, which is so many thousand million instructions
 
@@ -28,6 +27,9 @@ class Guest:
     cpu_model: str
     append: str
     programs: tuple[Program, ...] = ()  # of the user's, which the guest carries
+    clock: str = "icount"  # of the harness
+    memory_mib: int = 256
+    hardware: tuple[str, ...] = ()  # the emulator's further options
 
     @property
     def command_line(self) -> str:
@@ -46,7 +48,7 @@ class Guest:
         """
         arguments = [
             "--clock",
-            "icount",
+            self.clock,
             "--cpu",
             "0",
             "--run",
@@ -75,10 +77,11 @@ class Guest:
         return [
             machine.emulator,
             *machine.board,
+            *self.hardware,
             "-cpu",
             self.cpu_model,
             "-m",
-            str(MEMORY_MIB),
+            str(self.memory_mib),
             "-smp",
             "1",
             "-icount",

@@ -6,6 +6,7 @@ or its vmlinux.
 from __future__ import annotations
 
 import bisect
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from cyclometer.errors import BadFile
 from cyclometer.record.instructions import X86_64
+from cyclometer.targets import build
 from cyclometer.targets.disassembly import program
 
 _LINE = re.compile(rb"^([0-9a-f]{8,16}) [tTwW] (?!\$|\.L)([\w.$]+)\r?$", re.MULTILINE)
@@ -70,6 +72,20 @@ def load(path: Path) -> Symbols:
         f"{path} does not list a kernel's functions; name the System.map or the vmlinux of its "
         "build"
     )
+
+
+def kept(kernel_sha256: str) -> Path:
+    """Where the list is kept that a kernel has printed."""
+    return build.cache() / "symbols" / f"{kernel_sha256}.map"
+
+
+def keep(kernel_sha256: str, symbols: Symbols) -> None:
+    """Keeps the list, whole or not at all, for others read it."""
+    target = kept(kernel_sha256)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_suffix(f".{os.getpid()}")
+    draft.write_bytes(symbols.text())
+    draft.replace(target)
 
 
 def _printed(command: Sequence[str]) -> bytes:

@@ -11,7 +11,6 @@ machine stands at a hint.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -87,7 +86,7 @@ def _ask(
     """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what
     cannot run.
     """
-    kept = build.cache() / "symbols" / f"{guest.kernel.sha256}.map"
+    kept = kernel_symbols.kept(guest.kernel.sha256)
     listed = guest.kernel.symbols or (kept if kept.exists() else None)
     known = kernel_symbols.load(listed) if listed else None
     options = [] if known else ["--symbols"]
@@ -101,10 +100,7 @@ def _ask(
                 f"{guest.kernel.name} {ended.why} without a list of its symbols; give its "
                 "System.map by --symbols"
             )
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        draft = kept.with_suffix(f".{os.getpid()}")
-        draft.write_bytes(known.text())
-        draft.replace(kept)  # whole or not at all, for others read it
+        kernel_symbols.keep(guest.kernel.sha256, known)
     costs = {r.circle: min(r.values) / r.turns for r in records if isinstance(r, Group)}
     return costs, known, [r for r in records if isinstance(r, Failed | Skipped)]
 

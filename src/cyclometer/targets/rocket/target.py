@@ -110,7 +110,7 @@ class RocketTarget:
         if lacks := self.missing():
             raise NotComparable(lacks)
         simulator = rocket_board.simulator(self.core, progress.visits)
-        command = [str(simulator), *_memory(request)]
+        command = [str(simulator), *memory_options(request)]
         facts = environment | {"verilator": rocket_board.verilator_version(), "core": self.core}
         if request.image is not None:
             return self._measure_image(request, request.image, command, facts)
@@ -133,7 +133,7 @@ class RocketTarget:
             )
         facts |= {"image": image.parent.name}
         measured = reference_kernel.assemble(
-            self.name, facts, runs, {"arguments": boots}, _settings(request)
+            self.name, facts, runs, {"arguments": boots}, memory_settings(request)
         )
         return replace(measured, interrupted=interrupted)
 
@@ -145,7 +145,7 @@ class RocketTarget:
         """
         simulator, image = self.build(request.config)
         boots = self._boots(request)
-        command = [str(simulator), *_memory(request)]
+        command = [str(simulator), *memory_options(request)]
         with tempfile.TemporaryDirectory() as folder:
             files = {key: Path(folder) / f"{number}.trace" for number, key in enumerate(keys)}
             options = [
@@ -163,7 +163,9 @@ class RocketTarget:
             found = {key: _window(told.get(key, []), key, file) for key, file in files.items()}
         records = [record for boot in told.values() for record in boot]
         traced = {key: steps for key, steps in found.items() if steps is not None}
-        return TraceResult(records, traced, reference_kernel.places(image), _settings(request))
+        return TraceResult(
+            records, traced, reference_kernel.places(image), memory_settings(request)
+        )
 
     def _boots(self, request: Request) -> list[dict[str, str]]:
         """Boot arguments of a run, circle by circle in the order of the catalogue.
@@ -202,7 +204,7 @@ class RocketTarget:
         facts = facts | {"image": image.name}
         if b"@cyc {" in ended.console:
             return reference_kernel.assemble(
-                image.name, facts, {1: [ended]}, {}, _settings(request)
+                image.name, facts, {1: [ended]}, {}, memory_settings(request)
             )
         return MeasurementResult(from_console(ended.console, ended.why), {"run-1": ended.console})
 
@@ -230,7 +232,7 @@ def _image(config: Mapping[str, str]) -> Path:
     return reference_kernel.image(BOARD, config)
 
 
-def _memory(request: Request) -> list[str]:
+def memory_options(request: Request) -> list[str]:
     """The simulator's options for the memory that was asked for."""
     options = []
     if request.memory_latency_cyc is not None:
@@ -240,7 +242,7 @@ def _memory(request: Request) -> list[str]:
     return options
 
 
-def _settings(request: Request) -> dict[str, str]:
+def memory_settings(request: Request) -> dict[str, str]:
     """What of the machine can be chosen stands in every row's configuration."""
     jitter = "off" if request.memory_jitter is None else str(request.memory_jitter)
     return {"memory_latency": str(request.memory_latency_cyc or 0), "memory_jitter": jitter}

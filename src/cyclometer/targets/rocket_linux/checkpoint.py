@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A kernel that stands before the first test of a circle, written down by QEMU: the image with
+which the RTL continues it. Made once for the same kernel, harness, circle and tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from cyclometer.errors import MeasurementFailed
+from cyclometer.record.instructions import RISCV64
+from cyclometer.targets import build
+from cyclometer.targets.api import emulator_version
+from cyclometer.targets.disassembly import disassemble, program
+from cyclometer.targets.linux.harness import Visit
+from cyclometer.targets.qemu.debugger import Debugger
+from cyclometer.targets.qemu_linux.guest import Guest
+from cyclometer.targets.rocket_linux import device_tree, m_mode
+from cyclometer.targets.rocket_linux.device_tree import QEMU_UART_SOURCE, ROCKET_UART_SOURCE
+from cyclometer.targets.rocket_linux.moved_image import moved_image
+from cyclometer.targets.rocket_linux.state import State, read_state
+
+MEMORY_MIB = 128
+_HINT_MOVE = 0x7C302013  # core/include/cyc/clock.h: CYC_HINT_MOVE
+_KEPT = 32  # checkpoints of some 35 MB
+_USER = 0
+_SV39 = 8
+_SATP_MODE, _SATP_IDENTIFIER = 60, (1 << 60) - (1 << 44)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The image, and the hash of its bytes."""
+
+    image: Path
+    sha256: str
+
+
+@contextmanager
+def on_board(guest: Guest, to_be_moved: bool) -> Iterator[Guest]:
+    """The guest on the machine that QEMU and the RTL have in common; its tree is there as long as
+    the context.
+
+    A machine that will be moved has its UART where the RTL has it, and interrupts of QEMU's never
+    come: it prints only afterwards.
+    """
+    source = ROCKET_UART_SOURCE if to_be_moved else QEMU_UART_SOURCE
+    with tempfile.NamedTemporaryFile(prefix="cyclometer-", suffix=".dtb") as tree:
+        tree.write(device_tree.flatten(device_tree.board(MEMORY_MIB, source)))
+        tree.flush()
+        # QEMU puts a random number into the tree, for the kernel's own
+        hardware = ("-bios", str(m_mode.firmware()), "-dtb", tree.name, "-seed", "1")
+        yield replace(guest, clock="moved", memory_mib=MEMORY_MIB, hardware=hardware)
+
+
+def checkpoint(guest: Guest, visit: Visit, bound_s: float) -> Checkpoint:
+    """The guest before the first test of `visit`, out of the cache or of a boot.
+
+    Raises MeasurementFailed where the kernel does not come there, or in a state that the RTL does
+    not have.
+    """
+    folder = build.cache() / "checkpoints"
+    image = folder / f"{_content(guest, visit)}.elf"
+    if image.exists():
+        os.utime(image)
+        return _known(image)
+    folder.mkdir(parents=True, exist_ok=True)
+    content = _boot(guest, visit, bound_s)
+    draft = image.with_suffix(f".{os.getpid()}")
+    draft.write_bytes(content)
+    draft.replace(image)  # whole or not at all
+    _forget_old(folder)
+    return _known(image)
+
+
+def _known(image: Path) -> Checkpoint:
+    with image.open("rb") as file:
+        return Checkpoint(image, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _content(guest: Guest, visit: Visit) -> str:
+    """A name for all that a checkpoint depends on."""
+    tree = device_tree.flatten(device_tree.board(MEMORY_MIB, ROCKET_UART_SOURCE))
+    words = [guest.kernel.sha256, guest.command_line, guest.cpu_model, str(visit.run), visit.line()]
+    words += [emulator_version(guest.kernel.machine.emulator)]
+    parts = (guest.program.read_bytes(), m_mode.firmware().read_bytes(), m_mode.restore_program())
+    total = hashlib.sha256("\0".join(words).encode() + tree)
+    for part in parts:
+        total.update(hashlib.sha256(part).digest())
+    return total.hexdigest()[:16]
+
+
+def _forget_old(folder: Path) -> None:
+    """Keeps the checkpoints that were used last."""
+    made = sorted(folder.glob("*.elf"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in made[_KEPT:]:
+        path.unlink(missing_ok=True)
+
+
+def _boot(guest: Guest, visit: Visit, bound_s: float) -> bytes:
+    with (
+        on_board(guest, to_be_moved=True) as board,
+        board.boot(visit.run, [visit]) as command,
+        tempfile.TemporaryDirectory() as folder,
+        Debugger(command, bound_s) as machine,
+    ):
+        machine.run_to(_hints(guest.program))
+        state = read_state(machine)
+        _check(state, guest.kernel.name)
+        ram = Path(folder) / "ram"
+        machine.monitor(f'pmemsave {device_tree.RAM_BASE:#x} {MEMORY_MIB << 20} "{ram}"')
+        return moved_image(ram.read_bytes(), m_mode.restore_program(), state)
+
+
+@cache
+def _hints(harness: Path) -> Sequence[int]:
+    """Where the harness asks to be moved."""
+    places = disassemble(harness, program(RISCV64), build.sources())
+    return [pc for pc, place in places.items() if place.insn == _HINT_MOVE]
+
+
+def _check(state: State, kernel: str) -> None:
+    """Raises MeasurementFailed for what a Rocket core does not have."""
+    satp = state.csrs["satp"]
+    if state.privilege != _USER:
+        raise MeasurementFailed(
+            f"{kernel} stopped outside of user code; is it the kernel's debugger?"
+        )
+    if satp >> _SATP_MODE != _SV39:
+        raise MeasurementFailed(
+            f"{kernel} has translation mode {satp >> _SATP_MODE}, and the Rocket core has Sv39, "
+            "mode 8, alone; add no4lvl to its command line by --append"
+        )
+    if satp & _SATP_IDENTIFIER:
+        raise MeasurementFailed(
+            f"{kernel} uses identifiers of address spaces, which the Rocket core does not have; "
+            "take a kernel that looks for them first, as Linux does"
+        )

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Debian's riscv64 kernel, moved from QEMU to the RTL before a test."""
+
+from __future__ import annotations
+
+import pytest
+
+from cyclometer.errors import CyclometerError
+from cyclometer.estimate.rows import estimates
+from cyclometer.record.schema import Flow
+from cyclometer.targets.api import MeasurementResult, Progress, Request
+from cyclometer.targets.qemu_linux import debian
+from cyclometer.targets.rocket_linux.target import RocketLinuxTarget
+
+TARGET = RocketLinuxTarget()
+pytestmark = [pytest.mark.e2e, pytest.mark.skipif(bool(TARGET.missing()), reason=TARGET.missing())]
+KERNEL = "debian@trixie:linux-image-6.12*-riscv64"
+
+
+@pytest.fixture(scope="module")
+def kernel() -> str:
+    try:
+        return str(debian.fetch(KERNEL)[1]["vmlinuz"])
+    except CyclometerError as error:
+        pytest.skip(f"{KERNEL} cannot be fetched here: {error}")
+
+
+@pytest.fixture(scope="module")
+def measured(kernel: str) -> MeasurementResult:
+    request = Request(only=("syscall.null",), kernel=kernel, runs=2, flow=Flow(8, 8, 2, 2))
+    return TARGET.measure(request, {}, Progress())
+
+
+def test_a_moved_circle_keeps_its_contract_and_is_timed_in_cycles(
+    measured: MeasurementResult,
+) -> None:
+    (row,) = estimates(measured.bundle)
+    assert (row.valid, row.reason, row.unproven) == (True, "", ())
+    assert (row.clock.name, row.clock.unit, row.clock.exact) == ("cycle", "cycles", True)
+    told = row.configuration
+    assert (told["memory_latency"], told["machine"]) == ("0", "riscv64")
+    assert 200 < row.latency.value < 1000  # 277 instructions in version 6.12
+    assert len(measured.bundle.identity.plan["checkpoints"]["syscall.null"]) == 64
+
+
+def test_two_runs_of_a_checkpoint_are_equal_to_the_byte(measured: MeasurementResult) -> None:
+    assert measured.consoles["run-1"] == measured.consoles["run-2"]
+    assert b'"kind":"group"' in measured.consoles["run-1"]

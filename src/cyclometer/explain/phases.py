@@ -7,20 +7,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cyclometer.explain.linux_events import FAULT, FAULTS, INTERRUPT, SWITCH, SYSTEM_CALLS, entered
 from cyclometer.explain.turn import Turn
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.schema import Contract
 from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps, instruction_set
 
 _KERNEL = "kernel"
-_LINUX_CALLS = ("__x64_sys_", "__arm64_sys_", "__riscv_sys_")
 _WRAPPERS = (
     "sys_",
     "message_",
     "invoke_",
-    *_LINUX_CALLS,
+    *SYSTEM_CALLS,
 )  # what a system call enters, of the reference kernel and Linux
-_SWITCH, _INTERRUPT = "switch to", "interrupt of"
 
 
 def phases(turn: Turn, places: AddressMap, contract: Contract) -> tuple[list[str], bool]:
@@ -31,9 +30,14 @@ def phases(turn: Turn, places: AddressMap, contract: Contract) -> tuple[list[str
     hands over is. The sequence goes round, and the turns may begin anywhere in it; where not all of
     a turn is timed, it holds few events.
     """
-    sequence = [event for event in contract.sequence if _what(event)]
-    wanted = [_what(event) for event in sequence]
     steps, switches = turn.steps, instruction_set(turn.lead).switches
+    calls = _calls(steps, places)
+    entries = [
+        (event, what)
+        for event in contract.sequence
+        for what in (entered(event, calls) if calls else filter(None, [_what(event)]))
+    ]
+    sequence, wanted = [event for event, _ in entries], [what for _, what in entries]
     seen = _seen(steps, places, switches, set(wanted))
     start = _aligned([what for _, what in seen], wanted)
     whole = contract.interval.kind != "round_trip" or len(seen) == len(sequence) * turn.turns
@@ -50,16 +54,10 @@ def _what(event: str) -> str:
     """An event without its actors: two threads enter the same function. Empty for what has no point
     of its own.
 
-    Of a Linux call the first word is its name; who blocks in one switches, and who returns does so
-    where it was woken.
     """
     actor, _, what = event.partition(": ")
-    if what.startswith("blocks in "):
-        return _SWITCH
-    if what.startswith("returns from "):
-        return ""
-    if actor == _KERNEL and what.startswith((_SWITCH, _INTERRUPT)):
-        return _SWITCH if what.startswith(_SWITCH) else _INTERRUPT
+    if actor == _KERNEL and what.startswith((SWITCH, INTERRUPT)):
+        return SWITCH if what.startswith(SWITCH) else INTERRUPT
     return what.split(" ")[0].rstrip(",")
 
 
@@ -77,7 +75,7 @@ def _seen(
     ):
         place = places.at(pc, user)
         what = (
-            _INTERRUPT
+            INTERRUPT
             if arrived[i]
             else _event(place.function, switches)
             if place.starts and not user
@@ -87,12 +85,12 @@ def _seen(
         asked = (
             what in wanted
             if wanted is not None
-            else place.function.startswith(_LINUX_CALLS) or what == _SWITCH
+            else what in (SWITCH, FAULT) or (what and place.function.startswith(SYSTEM_CALLS))
         )
         if asked and what != wrapped:
             found.append((i, what))
             wrapped = ""
-        if what and what != place.function and what not in (_SWITCH, _INTERRUPT):
+        if what and what != place.function and what not in (SWITCH, INTERRUPT, FAULT):
             wrapped = what
         elif what == wrapped:
             wrapped = ""
@@ -104,9 +102,20 @@ def _event(function: str, switches: Sequence[str]) -> str:
     call's prefix.
     """
     if function in switches:
-        return _SWITCH
+        return SWITCH
+    if function in FAULTS:
+        return FAULT
     prefix = next((prefix for prefix in _WRAPPERS if function.startswith(prefix)), "")
     return function.removeprefix(prefix)
+
+
+def _calls(steps: Steps, places: AddressMap) -> set[str]:
+    """The system calls and faults of Linux that are taken in a turn, by name; empty elsewhere."""
+    inside = np.unique(steps["pc"][steps["privilege"] != USER]).tolist()
+    starting = [place.function for pc in inside if (place := places.at(pc, False)).starts]
+    names = [function for function in starting if function.startswith(SYSTEM_CALLS)]
+    faults = {FAULT for function in starting if function in FAULTS}
+    return {name.partition("_sys_")[2] for name in names} | faults
 
 
 def _aligned(seen: Sequence[str], wanted: Sequence[str]) -> int | None:

@@ -123,6 +123,14 @@ class Emulator:
         return boot()
 
 
+class OfLinux(Emulator):
+    """Stands for the one that boots kernels, which has another circle beside."""
+
+    def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        del config
+        return machine.CYCLES, [Contract(KEY), Contract("other.thing")]
+
+
 class Silent(Emulator):
     """A target that cannot."""
 
@@ -136,6 +144,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
     there = {
         "emulator": Emulator(requests),
         "qemu-virt": Emulator(requests),
+        "qemu-linux": OfLinux(requests),
         "silent": Silent(requests),
     }
     monkeypatch.setattr(TARGETS, "load", there.__getitem__)
@@ -194,6 +203,8 @@ def test_an_unknown_circle_and_a_mute_target_are_one_sentence(asked: list[Reques
         UsageError, match=r"emulator has no circle 'thing\.else' in this configuration"
     ):
         run("emulator", "thing.else")
+    with pytest.raises(UsageError, match=r"`cyclometer explain --kernel IMAGE other\.thing`"):
+        run("emulator", "other.thing")
     with pytest.raises(NotComparable, match="target silent cannot tell what it executed"):
         run("silent", KEY)
     assert asked == []

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from cyclometer.bundle import store
 from cyclometer.cli import cli, run
-from cyclometer.errors import BadFile, MeasurementFailed, NothingMeasured
+from cyclometer.errors import BadFile, MeasurementFailed, NotComparable, NothingMeasured
 from cyclometer.targets.api import MeasurementResult, Request
 from cyclometer.targets.registry import TARGETS
 from tests.report import sample_bundles
@@ -103,3 +103,12 @@ def test_a_measurement_outlives_a_trace_that_fails(
     )
     assert code == 5
     assert store.read(tmp_path / "kept").identity.rows == bundle.identity.rows
+
+
+def test_a_trace_that_a_target_cannot_make_is_refused_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
+    words = ["run", "--target", "linux", "--trace", "-o", str(tmp_path / "new")]
+    with pytest.raises(NotComparable, match="run --target qemu-linux --kernel IMAGE --trace"):
+        CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert not (tmp_path / "new").exists()

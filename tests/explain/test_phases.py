@@ -49,3 +49,45 @@ def test_calls_and_switches_of_linux_are_known(
         *[SEQUENCE[0]] * switch,
         *[SEQUENCE[1]] * (len(functions) - switch),
     ]
+
+
+def test_events_are_found_among_those_that_enter_nothing() -> None:
+    sequence = (
+        "client: store faults",
+        "kernel: maps a zeroed page",
+        "client: store completes",
+        "client: madvise(MADV_DONTNEED)",
+        "client: blocks in FUTEX_WAIT",
+        "client: returns from FUTEX_WAIT",
+    )
+    functions = (
+        "asm_exc_page_fault",
+        "exc_page_fault",
+        "__x64_sys_madvise",
+        "do_madvise",
+        "__x64_sys_futex",
+        "__switch_to_asm",
+    )
+    contract = Contract("a", sequence=sequence, interval=Interval("round_trip", "c", "c"))
+    found, in_sequence = phases(*made(X86_64, functions), contract)
+    assert in_sequence
+    assert found[1:] == [
+        f"way to {sequence[0]}",
+        sequence[0],
+        *[sequence[3]] * 2,
+        *[sequence[4]] * 2,
+    ]
+
+
+def test_no_phase_is_without_a_name_where_the_sequence_does_not_fit() -> None:
+    functions = ("__x64_sys_read", "", "__x64_sys_write", "__x64_sys_poll")
+    contract = Contract(
+        "a",
+        sequence=("client: read", "client: poll", "client: write"),
+        interval=Interval("round_trip", "c", "c"),
+    )
+    turn, places = made(X86_64, functions)
+    middle = AddressMap({**places.kernel, 2: Place("__x64_sys_read")}, places.user)
+    found, in_sequence = phases(turn, middle, contract)
+    assert not in_sequence
+    assert all(name.strip(" ").split(" (")[0] for name in found)

@@ -21,7 +21,9 @@ _DEFAULT = "default"
 @click.command()
 @click.argument("operands", nargs=-1, required=True, metavar="[SIDE] KEY | --diff A B KEY")
 @click.option(
-    "--target", default="qemu-virt", show_default=True, help="What to trace; see `cyclometer list`."
+    "--target",
+    help="What to trace; see `cyclometer list`.  [default: qemu-linux with --kernel, else "
+    "qemu-virt]",
 )
 @click.option(
     "--config",
@@ -42,7 +44,7 @@ _DEFAULT = "default"
 @click.option("--json", "as_json", is_flag=True, help="Print all views as JSON.")
 def command(
     operands: tuple[str, ...],
-    target: str,
+    target: str | None,
     config: dict[str, str],
     kernel: str | None,
     append: str | None,
@@ -80,6 +82,7 @@ def command(
         "memory_jitter": memory_jitter,
     }
     config |= {name: str(value) for name, value in machine.items() if value is not None}
+    target = target or ("qemu-linux" if "kernel" in config else "qemu-virt")
     found = [_evidence(side, key, target, config, diff) for side in sides or [_DEFAULT]]
     if diff:
         _difference(found[0], found[1], output, as_json)
@@ -98,18 +101,26 @@ def _evidence(
     if Path(side).is_dir():
         return sources.kept(Path(side), key)
     name, options = _side(side)
+    if not name and options.startswith("kernel="):
+        name = "qemu-linux"
     one = TARGETS.load(name or target)
     chosen = {**config, **pairs(None, None, options)}
     latency_cyc, jitter = (_number(chosen, name) for name in ("memory_latency", "memory_jitter"))
     if key not in {contract.key for contract in one.circles(chosen)[1]}:
-        raise UsageError(
-            f"{one.name} has no circle {key!r} in this configuration; `cyclometer list` names "
-            "those it has"
-        )
+        raise UsageError(f"{one.name} has no circle {key!r} in this configuration; {_advice(key)}")
     request = Request(
         only=(key,), config=chosen, memory_latency_cyc=latency_cyc, memory_jitter=jitter
     )
     return sources.trace(one, request, [key], steady_only=diff)[key]
+
+
+def _advice(key: str) -> str:
+    """The command that explains a circle, wherever there is one."""
+    from cyclometer.targets.registry import TARGETS
+
+    if key in {contract.key for contract in TARGETS.load("qemu-linux").circles()[1]}:
+        return f"it is one of Linux: `cyclometer explain --kernel IMAGE {key}`"
+    return "`cyclometer list` names those it has"
 
 
 def _side(words: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ import rich_click as click
 
 from cyclometer.cli import common
 from cyclometer.cli.progress import Display
-from cyclometer.errors import FAILED, PASS, CyclometerError, UsageError
+from cyclometer.errors import FAILED, PASS, CyclometerError, NotComparable, UsageError
 from cyclometer.units import seconds
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 
 @click.command()
 @click.option(
-    "--target", default="linux", show_default=True, help="What to measure; see `cyclometer list`."
+    "--target",
+    default="linux",
+    show_default="linux; qemu-linux with --kernel",
+    help="What to measure; see `cyclometer list`.",
 )
 @click.option(
     "--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated."
@@ -160,6 +163,8 @@ def command(
     from cyclometer.record.schema import Flow
     from cyclometer.targets.api import Request
 
+    if asked.get("kernel") and target == "linux":
+        target = "qemu-linux"  # nothing else boots a kernel
     # every other option has the name of the request's field
     request = Request(
         only=only or ((_kbench_circle(target, config),) if kbench else ("*",)),
@@ -167,6 +172,8 @@ def command(
         flow=Flow(*kbench) if kbench else None,
         **asked,
     )
+    if trace:
+        _refuse_untraceable(target)
     wanted = _product(request, matrix, output or _default_path(target))
     for _, path in wanted:
         store.refuse_existing(path)
@@ -174,6 +181,17 @@ def command(
         _finish, target=target, as_json=as_json, kbench=kbench is not None, trace=trace
     )
     sys.exit(max(finish(one, chosen, path) for one, chosen, path in _measure_all(target, wanted)))
+
+
+def _refuse_untraceable(target: str) -> None:
+    """Before anything is measured."""
+    from cyclometer.targets.registry import TARGETS
+
+    if not hasattr(TARGETS.load(target), "trace"):
+        raise NotComparable(
+            f"target {target} cannot tell what it executed; leave --trace out, or trace a Linux "
+            "kernel under QEMU: `cyclometer run --target qemu-linux --kernel IMAGE --trace`"
+        )
 
 
 def _kbench_circle(target: str, config: dict[str, str]) -> str:

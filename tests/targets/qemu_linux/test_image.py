@@ -78,7 +78,11 @@ def test_the_configuration_beside_an_image_is_its_own(
 
 @pytest.mark.parametrize(
     ("kernel", "symbols"),
-    [("vmlinuz-6.1", "System.map-6.1"), ("tree/arch/x86/boot/bzImage", "tree/vmlinux")],
+    [
+        ("vmlinuz-6.1", "System.map-6.1"),
+        ("vmlinux-6.12-riscv64", "System.map-6.12-riscv64"),
+        ("tree/arch/x86/boot/bzImage", "tree/vmlinux"),
+    ],
 )
 def test_symbols_beside_an_image_are_its_own_unless_others_are_given_or_they_are_a_remark(
     tmp_path: Path, kernel: str, symbols: str

@@ -58,7 +58,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """
     path = tmp_path / "bzImage"
     path.write_bytes(image("x86_64"))
-    monkeypatch.setattr(qemu_linux, "_program", lambda _: path)
+    monkeypatch.setattr(qemu_linux, "_program", lambda *_: path)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     misbehave(path, "pass")
     return str(path)

@@ -190,12 +190,17 @@ def _symbols_beside(image: Path) -> Path | None:
     """
     found = [_named_like(image, "System.map"), *_in_tree(image, "System.map", "vmlinux")]
     return next(
-        (path for path in found if path.is_file() and path.stat().st_size > _REMARK_BYTES), None
+        (
+            path
+            for path in found
+            if path != image and path.is_file() and path.stat().st_size > _REMARK_BYTES
+        ),
+        None,
     )
 
 
 def _named_like(image: Path, word: str) -> Path:
-    return image.with_name(re.sub(r"^(vmlinuz|bzImage|Image)", word, image.name))
+    return image.with_name(re.sub(r"^(vmlinuz|vmlinux|bzImage|Image)(?=$|[-.])", word, image.name))
 
 
 def _in_tree(image: Path, *names: str) -> list[Path]:

@@ -245,6 +245,14 @@ void cyc_record_hello(struct cyc_writer *w, const struct cyc_clock *clock,
     cyc_record_close(w);
 }
 
+static void put_counts(struct cyc_writer *w, const char *name, const struct cyc_expect *counts)
+{
+    cyc_record_object_open(w, name);
+    for (const struct cyc_expect *e = counts; e != NULL && e->counter != NULL; e++)
+        cyc_record_int(w, e->counter, e->per_turn);
+    cyc_record_object_close(w);
+}
+
 static void put_contract(struct cyc_writer *w, const struct cyc_contract *contract)
 {
     cyc_record_object_open(w, "contract");
@@ -256,10 +264,9 @@ static void put_contract(struct cyc_writer *w, const struct cyc_contract *contra
     cyc_record_text(w, "from", contract->from);
     cyc_record_text(w, "to", contract->to);
     cyc_record_object_close(w);
-    cyc_record_object_open(w, "expect");
-    for (const struct cyc_expect *e = contract->expect; e != NULL && e->counter != NULL; e++)
-        cyc_record_int(w, e->counter, e->per_turn);
-    cyc_record_object_close(w);
+    put_counts(w, "expect", contract->expect);
+    if (contract->at_least != NULL)
+        put_counts(w, "at_least", contract->at_least);
     put_params(w, "params", contract->params);
     cyc_record_text(w, "correction", contract->correction);
     if (contract->source != NULL)

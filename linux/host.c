@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -173,19 +174,77 @@ const char *host_pin(int cpu)
                : "that CPU is not available to this process";
 }
 
-int host_fifo(int priority)
+int options_fair(const struct options *options)
 {
-    struct sched_param param = {.sched_priority = priority};
-    return sched_setscheduler(0, SCHED_FIFO, &param);
+    return strcmp(options->policy, "other") == 0 || strcmp(options->policy, "batch") == 0;
 }
 
-const char *host_policy(void)
+static int set_policy(int policy, int priority)
 {
-    struct sched_param other = {0};
-    if (host_fifo(1) != 0)
-        return "unprivileged";
-    sched_setscheduler(0, SCHED_OTHER, &other);
-    return "fifo";
+    struct sched_param param = {.sched_priority = priority};
+    return sched_setscheduler(0, policy, &param);
+}
+
+void host_schedule(const struct options *options, int priority)
+{
+    if (!options_fair(options))
+        set_policy(SCHED_FIFO, priority);
+}
+
+// As in <linux/sched/types.h>, which cannot be included beside <sched.h>.
+struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+// Since Linux 6.12 the runtime of an ordinary thread is the slice it asks for; older kernels
+// ignore it, so it is read back.
+static const char *set_slice(uint64_t slice_ns)
+{
+    struct attributes attributes = {0};
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0)
+        return "this kernel has no sched_getattr()";
+    attributes.size = sizeof attributes;
+    attributes.runtime_ns = slice_ns;
+    if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0 ||
+        syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+        attributes.runtime_ns != slice_ns)
+        return "this kernel takes no slice of that length (Linux 6.12 and later take 100 us to "
+               "100 ms); leave --slice out";
+    return NULL;
+}
+
+static const char *set_fair(const struct options *options)
+{
+    int policy = strcmp(options->policy, "batch") == 0 ? SCHED_BATCH : SCHED_OTHER;
+    if (set_policy(policy, 0) != 0)
+        return "the kernel refuses this policy to this process";
+    if (options->nice != NULL && setpriority(PRIO_PROCESS, 0, atoi(options->nice)) != 0)
+        return "the kernel refuses that nice value to this process; take a higher one, or run as "
+               "root";
+    return options->slice != NULL ? set_slice((uint64_t)atoll(options->slice)) : NULL;
+}
+
+const char *host_choose_policy(struct options *options)
+{
+    if (strcmp(options->policy, "any") == 0)
+        return NULL;
+    int automatic = strcmp(options->policy, "auto") == 0;
+    int fair_asked = options->nice != NULL || options->slice != NULL;
+    int fifo = set_policy(SCHED_FIFO, 1) == 0;
+    if (fifo)
+        set_policy(SCHED_OTHER, 0);
+    if (automatic)
+        options->policy = fifo && !fair_asked ? "fifo" : "other";
+    if (options_fair(options))
+        return set_fair(options);
+    if (!fifo)
+        return "the kernel refuses SCHED_FIFO to this process; run as root, allow it with ulimit "
+               "-r 99, or measure with --policy other";
+    return NULL;
 }
 
 int host_lock_memory(size_t stack_bytes)
@@ -305,7 +364,7 @@ static void add_kernel(void)
 void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struct options *options)
 {
     struct utsname uts;
-    char cpu[12];
+    char cpu[12], nice[12];
     uname(&uts);
     snprintf(cpu, sizeof cpu, "%d", options->cpu);
     add_fact("compiler", __VERSION__);
@@ -313,8 +372,14 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
     add_fact("cpu", cpu);
     if (options_exact(options))
         add_kernel();
-    const struct cyc_param configuration[] = {
-        {"policy", host_policy()}, {"machine", uts.machine}, {0}};
+    struct cyc_param configuration[5] = {{"policy", options->policy}, {"machine", uts.machine}};
+    size_t known = 2;
+    if (options_fair(options)) {
+        snprintf(nice, sizeof nice, "%d", getpriority(PRIO_PROCESS, 0));
+        configuration[known++] = (struct cyc_param){"nice", nice};
+    }
+    if (options->slice != NULL)
+        configuration[known] = (struct cyc_param){"slice_ns", options->slice};
     const struct cyc_hello hello = {
         .target = "linux",
         .kernel = uts.release,

@@ -16,6 +16,10 @@ struct options {
     int symbols;       // the kernel's functions are printed before the plan
     const char *clock; // "native", "cycles", "icount" or "moved"
     uint64_t hz;       // of the native clock as an earlier start found it; 0: find it
+    // "auto", "fifo", "other" or "batch"; not "auto" any more once it is chosen; "any" lists only
+    const char *policy;
+    const char *nice;  // of every participant, in digits; NULL: as it was inherited
+    const char *slice; // ns that a participant asks to run for at a time, in digits; or NULL
     const char *exec;  // file that describes programs of the user's, or NULL
     int visit;         // descriptor of the run's memory: this process makes a visit; else -1
 };
@@ -32,10 +36,13 @@ const char *host_choose_clock(struct cyc_clock *clock, const struct options *opt
 void host_join_clock(struct cyc_clock *clock, const struct options *options);
 const char *host_pin(int cpu);
 
-// SCHED_FIFO at `priority` for the calling thread; 0, or -1 where the kernel refuses.
-int host_fifo(int priority);
-// "fifo", or "unprivileged" where SCHED_FIFO is refused to this process.
-const char *host_policy(void);
+// Chooses the policy if it is "auto": SCHED_FIFO if the kernel allows it. An ordinary one, with its
+// nice value and slice, is set for this process at once, and is inherited by all that it starts.
+const char *host_choose_policy(struct options *options);
+// Whether the ordinary scheduler decides who runs: priorities do not exist then.
+int options_fair(const struct options *options);
+// SCHED_FIFO at `priority` for the calling thread, unless the policy is an ordinary one.
+void host_schedule(const struct options *options, int priority);
 // Locks memory and touches `stack_bytes` of stack so that no test meets a first fault. 0 or -1.
 int host_lock_memory(size_t stack_bytes);
 // Keeps the supervising process off the measured CPU where there is another. It is never a

@@ -42,6 +42,7 @@ struct linux_circle {
     void (*idle)(const struct linux_circle *self);
     enum space space;    // where peer_start() puts the server
     int client, server;  // SCHED_FIFO priorities, 1 to 99; 0 if there is no server
+    int needs_fifo;      // equal priorities are not enough: it relies on the order of arrival, too
     const void *variant; // what distinguishes circles that share functions; only they know its type
 };
 

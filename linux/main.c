@@ -47,7 +47,8 @@ static _Noreturn void usage(const char *what)
     fprintf(stderr,
             "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu "
             "N] [--run N] "
-            "[--watchdog SECONDS] [--clock native|cycles|icount|moved] [--hz N] [--exec FILE]\n",
+            "[--watchdog SECONDS] [--clock native|cycles|icount|moved] [--hz N] [--exec FILE] "
+            "[--policy auto|fifo|other|batch|any] [--nice N] [--slice NS]\n",
             what);
     exit(EXIT_USAGE);
 }
@@ -96,6 +97,36 @@ static int note_flag(struct options *options, const char *name, int *list)
     return 0;
 }
 
+// Whether an option about scheduling is meant; its value is noted then.
+static int note_scheduling(struct options *options, const char *name, const char *value)
+{
+    if (strcmp(name, "--policy") == 0 && value != NULL) {
+        options->policy = value;
+    } else if (strcmp(name, "--nice") == 0) {
+        number(name, value, -20, 19);
+        options->nice = value;
+    } else if (strcmp(name, "--slice") == 0) {
+        number(name, value, 1, 1 << 30);
+        options->slice = value;
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+static void check_policy(const struct options *options, int list)
+{
+    static const char *const known[] = {"auto", "fifo", "other", "batch", "any"};
+    size_t i = 0;
+    while (i < 5 && strcmp(options->policy, known[i]) != 0)
+        i++;
+    if (i == 5 || (i == 4 && !list))
+        usage("--policy is auto, fifo, other or batch; and any, of --list");
+    if (strcmp(options->policy, "auto") != 0 && !options_fair(options) &&
+        (options->nice != NULL || options->slice != NULL))
+        usage("--nice and --slice are for --policy other and batch");
+}
+
 static int parse_options(struct options *options, int argc, char **argv)
 {
     int list = 0;
@@ -117,10 +148,11 @@ static int parse_options(struct options *options, int argc, char **argv)
             options->visit = (int)number(name, value, 3, INT_MAX);
         else if (strcmp(name, "--exec") == 0 && value != NULL)
             options->exec = value;
-        else
+        else if (!note_scheduling(options, name, value))
             usage("unknown option");
         i++;
     }
+    check_policy(options, list);
     if (strcmp(options->clock, "native") != 0 && strcmp(options->clock, "cycles") != 0 &&
         !options_exact(options))
         usage("--clock is native, cycles, icount or moved");
@@ -163,7 +195,7 @@ static _Noreturn void make_visit(const struct options *options)
     if (options->exec != NULL)
         refuse_if(programs_read(options->exec), EXIT_USAGE);
     programs_describe();
-    refuse_if(registry_prepare(programs_circles()), EXIT_USAGE);
+    refuse_if(registry_prepare(programs_circles(), options_fair(options)), EXIT_USAGE);
     host_join_clock(&clock, options);
     counters_join(options);
     visit_make(&clock, options);
@@ -177,7 +209,7 @@ static void prepare_run(struct cyc_clock *clock, const struct options *options)
         refuse_if(programs_try(options->watchdog_s), EXIT_USAGE);
     }
     programs_describe();
-    refuse_if(registry_prepare(programs_circles()), EXIT_USAGE);
+    refuse_if(registry_prepare(programs_circles(), options_fair(options)), EXIT_USAGE);
     refuse_if(host_choose_clock(clock, options), EXIT_REFUSED);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     run->lines.held = first_process;
@@ -198,12 +230,14 @@ static void measure(char **arguments, const struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.cpu = last_cpu(), .watchdog_s = 10, .clock = "native", .visit = -1};
+    struct options options = {
+        .cpu = last_cpu(), .watchdog_s = 10, .clock = "native", .policy = "auto", .visit = -1};
     struct cyc_clock clock;
     first_process = init_is_first();
     if (first_process)
         argc = init_prepare(&argv);
     int list = parse_options(&options, argc, argv);
+    refuse_if(host_choose_policy(&options), EXIT_REFUSED);
     if (options.visit >= 0)
         make_visit(&options);
     prepare_run(&clock, &options);

@@ -14,6 +14,7 @@
 extern const struct registered_circle *const __start_cyc_circles[], *const __stop_cyc_circles[];
 
 static const struct registered_circle **circles; // sorted; ends with NULL
+static int fair;                                 // the ordinary scheduler decides who runs
 
 static int by_source(const void *one, const void *other)
 {
@@ -50,7 +51,24 @@ static const char *problem(const struct registered_circle *registered)
     return contract_problem(c);
 }
 
-const char *registry_prepare(const struct registered_circle *const *more)
+// What of a circle the ordinary scheduler leaves as it is: nobody has a priority there, and a woken
+// thread runs at once or later. A request and its reply remain in order.
+static int needs_priorities(const struct linux_circle *c)
+{
+    return c->needs_fifo ||
+           (c->server != 0 && (c->server != c->client || c->interval != ROUND_TRIP || c->pass));
+}
+
+static void leave_out_priorities(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; circles[i] != NULL; i++)
+        if (!needs_priorities(circles[i]->circle))
+            circles[kept++] = circles[i];
+    circles[kept] = NULL;
+}
+
+const char *registry_prepare(const struct registered_circle *const *more, int is_fair)
 {
     static char sentence[320];
     size_t linked = (size_t)(__stop_cyc_circles - __start_cyc_circles), count = linked;
@@ -70,6 +88,9 @@ const char *registry_prepare(const struct registered_circle *const *more)
             return sentence;
         }
     }
+    fair = is_fair;
+    if (fair)
+        leave_out_priorities();
     return NULL;
 }
 
@@ -86,12 +107,50 @@ const struct registered_circle *registry_find(const char *key)
     return NULL;
 }
 
+static int is_one_of(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+#define EXPECT_MAX 16
+
+// What the ordinary scheduler guarantees of a circle with several threads. Each side is switched to
+// at least once a turn, because a reply follows its request. How often a thread blocks or is
+// preempted, whom it wakes, and with it which system calls are made, is the scheduler's choice.
+static void weaken(struct cyc_contract *contract, int has_server)
+{
+    static const char *const bounded[] = {"switches", "space_switches", "cpu_switches", NULL};
+    static const char *const kept[] = {"faults", "handled", NULL};
+    static struct cyc_expect exact[EXPECT_MAX + 1], least[EXPECT_MAX + 1];
+    int exacts = 0, leasts = 0;
+    for (const struct cyc_expect *e = contract->expect; e->counter != NULL; e++) {
+        if (is_one_of(e->counter, bounded) && leasts < EXPECT_MAX)
+            least[leasts++] = *e;
+        else if (exacts < EXPECT_MAX && (is_one_of(e->counter, kept) ||
+                                         (!has_server && strcmp(e->counter, "entries") == 0)))
+            exact[exacts++] = *e;
+    }
+    exact[exacts] = least[leasts] = (struct cyc_expect){0};
+    contract->expect = exact;
+    contract->at_least = least;
+}
+
+static int several_threads(const struct linux_circle *c)
+{
+    for (const struct cyc_expect *e = c->expect; e->counter != NULL; e++)
+        if (strcmp(e->counter, "cpu_switches") == 0)
+            return 1; // a thread is born and ends in every turn
+    return c->server != 0;
+}
+
 struct cyc_contract registry_contract(const struct registered_circle *registered)
 {
     static const char *const intervals[] = {
         [ROUND_TRIP] = "round_trip", [ONE_WAY] = "one_way", [HALF] = "half"};
     const struct linux_circle *c = registered->circle;
-    return (struct cyc_contract){
+    struct cyc_contract contract = {
         .key = registered->key,
         .title = c->title,
         .sequence = c->sequence,
@@ -103,4 +162,7 @@ struct cyc_contract registry_contract(const struct registered_circle *registered
         .correction = "none",
         .source = registered->source,
     };
+    if (fair && several_threads(c))
+        weaken(&contract, c->server != 0);
+    return contract;
 }

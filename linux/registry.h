@@ -8,8 +8,9 @@
 
 // Sorts the circles by file and then by line, those in `more` (which ends with NULL) included, and
 // checks them; once, before the other functions. NULL, or a sentence that names the circle that
-// cannot be used and why.
-const char *registry_prepare(const struct registered_circle *const *more);
+// cannot be used and why. If the scheduler is `fair`, circles that need priorities are left out,
+// and contracts of several threads hold what it guarantees.
+const char *registry_prepare(const struct registered_circle *const *more, int fair);
 // Every circle in that order; ends with NULL.
 const struct registered_circle *const *registry_circles(void);
 // The circle with this key, or NULL.

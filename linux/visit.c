@@ -108,7 +108,7 @@ static void run_peer(const struct peer *peer)
 {
     struct peer mine = *peer;
     if (mine.priority > 0)
-        host_fifo(mine.priority); // refused: the run is labelled unprivileged as a whole
+        host_schedule(run_options, mine.priority);
     __atomic_store_n(mine.thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     mine.body(mine.self);
     _exit(1); // a body that returns has lost its peer; the watchdog's report says so
@@ -237,7 +237,7 @@ void visit_make(const struct cyc_clock *clock, const struct options *options)
     run_options = options;
     memset(&run->outcomes, 0, sizeof run->outcomes);
     host_lock_memory(STACK_BYTES);
-    host_fifo(current->circle->client);
+    host_schedule(options, current->circle->client);
     measure();
     if (options_moved(options))
         end_moved_run();

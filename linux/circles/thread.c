@@ -126,7 +126,7 @@ static void vfork_execs(void *arg, uint64_t turns)
         CYC_EXPECT({"entries", 2}, {"switches", 2}, {"space_switches", SPACE_SWITCHES(space_)}, \
                    {"wakeups", 0}, {"voluntary", 0}, {"involuntary", 1}, {"faults", 0}),        \
     .space = space_, .client = priority_, .server = priority_, .setup = set_up_yield,           \
-    .turns = yields
+    .needs_fifo = 1, .turns = yields
 
 CIRCLE("thread.yield.same.fifo_1") = {
     .title = "sched_yield and back, same space, both SCHED_FIFO 1",

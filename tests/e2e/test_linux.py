@@ -21,7 +21,7 @@ from cyclometer.bundle import store
 from cyclometer.bundle.model import Bundle, tag_bit
 from cyclometer.estimate.rows import estimates
 from cyclometer.record.decode import Decoder
-from cyclometer.record.schema import Failed, Flow, Group, Hello, Pass
+from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Pass
 from cyclometer.targets import build
 from cyclometer.targets.api import Progress, Request
 from cyclometer.targets.linux.harness import Harness, Visit
@@ -58,7 +58,7 @@ def test_there_are_at_least_sixty_circles(everything: Bundle) -> None:
 @pytest.fixture
 def with_priorities(everything: Bundle) -> Bundle:
     """`everything`, where the relation of priorities that contracts name holds."""
-    if everything.identity.rows[0].configuration["policy"] == "unprivileged":
+    if everything.identity.rows[0].configuration["policy"] != "fifo":
         pytest.skip("SCHED_FIFO is refused here (run as root, or with ulimit -r 99)")
     return everything
 
@@ -75,16 +75,19 @@ def test_every_contract_is_proven_by_every_undisturbed_test(with_priorities: Bun
 
 
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="setpriv (util-linux) is not installed")
-def test_a_run_that_may_not_use_priorities_is_labelled() -> None:
+def test_a_run_that_may_not_use_priorities_leaves_out_what_needs_them() -> None:
     without = ["prlimit", "--rtprio=0"]
     if os.geteuid() == 0:
         without += ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
     said = subprocess.run(
         [*without, build.harness(), "--list"], capture_output=True, check=True
     ).stdout
-    hello = Decoder().feed(said)[0]
+    hello, *circles = Decoder().feed(said)
     assert isinstance(hello, Hello)
-    assert hello.configuration["policy"] == "unprivileged"
+    assert hello.configuration["policy"] == "other"
+    keys = [record.contract.key for record in circles if isinstance(record, Circle)]
+    assert "pipe.round_trip.cross.equal" in keys
+    assert "pipe.round_trip.cross.server_higher" not in keys
 
 
 def test_system_calls_were_counted_where_tracing_is_to_be_had(everything: Bundle) -> None:

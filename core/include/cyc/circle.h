@@ -22,15 +22,16 @@ struct cyc_param {
 
 // What a circle times, stated so that it can be checked. Every text is ASCII.
 struct cyc_contract {
-    const char *key;                 // object.operation[.condition...][.from_to_to], lower case
-    const char *title;               // one line for people
-    const char *const *sequence;     // events of one turn in order, "who: what"; ends with NULL
-    const char *interval;            // "round_trip", "one_way" or "half"
-    const char *from, *to;           // the event at each end of the interval
-    const struct cyc_expect *expect; // may be NULL: nothing is checked
-    const struct cyc_param *params;  // may be NULL
-    const char *correction;          // what is subtracted later, or "none"
-    const char *source;              // file and line of its definition, see CYC_SOURCE; may be NULL
+    const char *key;                   // object.operation[.condition...][.from_to_to], lower case
+    const char *title;                 // one line for people
+    const char *const *sequence;       // events of one turn in order, "who: what"; ends with NULL
+    const char *interval;              // "round_trip", "one_way" or "half"
+    const char *from, *to;             // the event at each end of the interval
+    const struct cyc_expect *expect;   // may be NULL: nothing is checked
+    const struct cyc_expect *at_least; // lower bounds per turn of other counters; may be NULL
+    const struct cyc_param *params;    // may be NULL
+    const char *correction;            // what is subtracted later, or "none"
+    const char *source; // file and line of its definition, see CYC_SOURCE; may be NULL
 };
 
 // These lists, written in place at file scope.

@@ -53,12 +53,15 @@ def throttled(bits: NDArray[np.int32], value: NDArray[np.float64], gap: float) -
 
 def mismatch(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:
     """Tests in which a counter that the contract names, and that was read, is not exactly expect x
-    turns.
+    turns, or is below at_least x turns.
     """
     wrong = np.zeros(len(turns), bool)
     for counter, per_turn in contract.expect.items():
         if counter in counters:
             wrong |= _present(counters[counter]) & (counters[counter] != per_turn * turns)
+    for counter, per_turn in contract.at_least.items():
+        if counter in counters:
+            wrong |= _present(counters[counter]) & (counters[counter] < per_turn * turns)
     return wrong
 
 
@@ -80,16 +83,20 @@ def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
     They are fewer where that thread ran between two readings of the counters.
 
     Where the CPU cannot be watched, or participants come and go, an unexpected involuntary switch
-    is the sign.
+    is the sign. If the contract bounds the participants' switches from below only, as under the
+    ordinary scheduler, it is none.
     """
     expect = contract.expect
-    if "switches" in expect and "cpu_switches" in counters and "switches" in counters:
+    counted = "switches" in expect or "switches" in contract.at_least
+    if "cpu_switches" in contract.at_least:
+        return np.zeros(len(turns), bool)
+    if counted and "cpu_switches" in counters and "switches" in counters:
         watched = _present(counters["cpu_switches"]) & _present(counters["switches"])
-        idle = expect.get("cpu_switches", expect["switches"]) - expect["switches"]
+        idle = expect["cpu_switches"] - expect["switches"] if "cpu_switches" in expect else 0
         outside = counters["cpu_switches"] - counters["switches"] - idle * turns
         disturbed: NDArray[np.bool_] = watched & (outside != 0)
         return disturbed
-    if "involuntary" in counters and expect.get("switches", 0) == 0:
+    if "involuntary" in counters and expect.get("switches", 0) == 0 and not contract.at_least:
         return _present(counters["involuntary"]) & (
             _off(contract, "involuntary", turns, counters) > 0
         )

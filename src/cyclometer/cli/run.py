@@ -86,6 +86,21 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
     help="Clock of the Linux harness.  [default: native]",
 )
 @click.option(
+    "--policy",
+    type=click.Choice(["fifo", "other", "batch"]),
+    help="Scheduling policy of the participants.  [default: fifo if the kernel allows it]",
+)
+@click.option(
+    "--nice", type=click.IntRange(-20, 19), help="Nice value, with --policy other or batch."
+)
+@click.option(
+    "--slice",
+    "slice_s",
+    callback=duration,
+    metavar="TIME",
+    help="Slice that participants ask for, as 3ms, with --policy other or batch.",
+)
+@click.option(
     "--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]"
 )
 @click.option(

@@ -29,9 +29,9 @@ ASSUMED_SD: dict[Gap, float] = {"hour": 0.003, "machine": 0.005}
 """Standard deviation of a session's mean about that of others, as a fraction: what a busy shared
 machine showed; a quiet one shows less than 0.1 %."""
 ASSUMED_DF = 4.0
-RESTLESS = ("timer.*", "process.*", "memory.map_unmap.*")
-"""Circles whose sessions differ RESTLESS_TIMES as far: they wait for timers or wander with the page
-allocator."""
+RESTLESS = ("timer.*", "process.*", "memory.map_unmap.*", "*.bytes_1048576", "*.bytes_8388608")
+"""Circles whose sessions differ RESTLESS_TIMES as far: they wait for timers, wander with the page
+allocator, or need more than a core's own caches."""
 RESTLESS_TIMES = 7.0
 FEWEST_CONTROLS = 4
 _HOUR_S = 3600.0
@@ -68,7 +68,13 @@ def is_control(contract: Contract, difference: Difference) -> bool:
     """Whether nothing in the kernel can move this circle, and it is not the reference itself."""
     stays = all(contract.expect.get(name, 0) == 0 for name in _CONTROLLED)
     counted = {"entries", "switches"} <= contract.expect.keys()
-    return counted and stays and not (contract.key.startswith(FLOOR) and difference.by_floors)
+    restless = any(fnmatch.fnmatchcase(contract.key, pattern) for pattern in RESTLESS)
+    return (
+        counted
+        and stays
+        and not restless
+        and not (contract.key.startswith(FLOOR) and difference.by_floors)
+    )
 
 
 def of_controls(controls: Sequence[Difference]) -> Component | None:

@@ -109,7 +109,8 @@ def classes(contract: Contract) -> list[str]:
     parts = contract.key.split(".")
     found = ["all rows"]
     switches = contract.expect.get(
-        "switches", sum(mark in part for part in parts for mark in _SWITCH)
+        "switches",
+        contract.at_least.get("switches", sum(mark in part for part in parts for mark in _SWITCH)),
     )
     if switches or "immediate" in parts:
         found.append("with a thread switch" if switches else "without a thread switch")

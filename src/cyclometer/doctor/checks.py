@@ -307,8 +307,8 @@ def check_fifo(seen: Observation) -> Answer:
     # than eight count.
     slice_ms = 0.7 * min(seen.facts.get("cpu_count", 1), 8).bit_length()
     cost = (
-        "runs are labelled `unprivileged`: any thread may take a slice of about "
-        f"{slice_ms:.1f} ms (sched/fair.c)"
+        "circles run under the ordinary scheduler, without those that need priorities: any thread "
+        f"may take a slice of about {slice_ms:.1f} ms (sched/fair.c)"
     )
     return (
         WARN,

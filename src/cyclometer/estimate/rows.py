@@ -241,11 +241,13 @@ def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[s
 def _unproven(bundle: Bundle, members: Sequence[int]) -> tuple[str, ...]:
     """Counters that the contract expects and that this machine did not count in any method."""
     samples = bundle.samples
-    expected = bundle.identity.rows[members[0]].contract.expect
+    contract = bundle.identity.rows[members[0]].contract
     rows = np.concatenate([samples.tests(index) for index in members])
     counters = samples.counters
     return tuple(
-        n for n in expected if n not in counters or not np.any(counters[n][rows] != MISSING)
+        n
+        for n in (*contract.expect, *contract.at_least)
+        if n not in counters or not np.any(counters[n][rows] != MISSING)
     )
 
 
@@ -262,18 +264,23 @@ def _invalid(bundle: Bundle, members: Sequence[int]) -> str:
         row = bundle.identity.rows[index]
         rows = samples.tests(index)
         wrong = rows[samples.tags[rows] & tag_bit("invalid") > 0]
-        for counter, per_turn in row.contract.expect.items():
-            if counter not in samples.counters:
-                continue
-            counts = samples.counters[counter][wrong]
-            off = wrong[(counts != MISSING) & (counts != per_turn * samples.turns[wrong])]
-            if len(off):
-                seen, turns = int(samples.counters[counter][off[0]]), int(samples.turns[off[0]])
-                what = f"{counter}: expected {per_turn * turns} in {turns} turns, seen {seen}"
-                return (
-                    f"contract broken in {len(wrong)} of {len(rows)} tests ({row.method}; {what})"
-                )
+        for what in _broken(row.contract, samples, wrong):
+            return f"contract broken in {len(wrong)} of {len(rows)} tests ({row.method}; {what})"
     return ""
+
+
+def _broken(contract: Contract, samples: Samples, wrong: NDArray[np.intp]) -> Iterator[str]:
+    """Each expectation that one of these tests does not meet, as expected and seen."""
+    exact = [(name, count, "", np.not_equal) for name, count in contract.expect.items()]
+    least = [(name, count, "at least ", np.less) for name, count in contract.at_least.items()]
+    for counter, per_turn, bound, differs in (*exact, *least):
+        if counter not in samples.counters:
+            continue
+        counts = samples.counters[counter][wrong]
+        off = wrong[(counts != MISSING) & differs(counts, per_turn * samples.turns[wrong])]
+        if len(off):
+            seen, turns = int(samples.counters[counter][off[0]]), int(samples.turns[off[0]])
+            yield f"{counter}: expected {bound}{per_turn * turns} in {turns} turns, seen {seen}"
 
 
 def _why_none(row: Row, tests: int) -> str:

@@ -45,7 +45,8 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class Contract(msgspec.Struct, frozen=True):
-    """What a circle times. `expect`: counter name -> exact count per turn.
+    """What a circle times. `expect`: counter name -> exact count per turn; `at_least`: counter name
+    -> lower bound per turn.
 
     `source` is the file and line of its definition, "" if the target does not report one. It is for
     the reader only: two circles that differ in nothing else are alike.
@@ -56,9 +57,15 @@ class Contract(msgspec.Struct, frozen=True):
     sequence: tuple[str, ...] = ()
     interval: Interval = Interval()
     expect: dict[str, Count] = {}
+    at_least: dict[str, Count] = {}
     params: dict[str, str] = {}
     correction: str = "none"
     source: str = ""
+
+    def counts(self) -> dict[str, str]:
+        """Counter name -> count per turn, as text for people."""
+        least = {name: f"at least {count}" for name, count in self.at_least.items()}
+        return {name: str(count) for name, count in self.expect.items()} | least
 
 
 class Flow(msgspec.Struct, frozen=True):

@@ -90,7 +90,7 @@ def _contract(e: Estimate) -> list[str]:
         f"  interval       {c.interval.kind}: from [{c.interval.start}] to [{c.interval.stop}]"
     )
     lines.append(
-        "  expected       " + ", ".join(f"{n} {count} a turn" for n, count in c.expect.items())
+        "  expected       " + ", ".join(f"{n} {count} a turn" for n, count in c.counts().items())
     )
     lines.append(
         "  parameters     " + (", ".join(f"{n}={v}" for n, v in c.params.items()) or "none")

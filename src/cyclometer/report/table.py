@@ -162,7 +162,7 @@ def _title(bundle: Bundle, found: list[Estimate]) -> Text:
     if kernel:
         title.append(plain(f" {kernel}"), style="not bold")
     title.append(plain(f", {unit}, {_runs(found)}"), style="not bold")
-    if policy == "unprivileged":
+    if policy not in ("", "fifo"):
         title.append(f", {policy}", style="red")
     return title
 

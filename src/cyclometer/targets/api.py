@@ -15,6 +15,9 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.errors import UsageError
 from cyclometer.record.schema import Flow
 
+SCHEDULING = ("policy", "nice", "slice_s")
+"""Options that only a Linux at hand can heed."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -43,6 +46,9 @@ class Request:
     memory_jitter: int | None = None  # seed
     circles: tuple[str, ...] = ()  # C files or names of entry points
     exec: tuple[str, ...] = ()  # [NAME=]COMMAND
+    policy: str | None = None  # "fifo", "other" or "batch"
+    nice: int | None = None
+    slice_s: float | None = None
 
     def refuse(self, target: str, *names: str) -> None:
         """UsageError for the first of these options that was given to a target that cannot heed

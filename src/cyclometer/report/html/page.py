@@ -176,7 +176,7 @@ def _contract(entry: Entry) -> Markup:
     """What was timed, drawn and in words."""
     e, c = entry.estimate, entry.estimate.contract
     drawn = sequence.draw(entry.present)
-    counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in c.expect.items())
+    counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in c.counts().items())
     facts = {
         "timed": sequence.interval(c),
         "a turn counts": counts or "nothing expected",

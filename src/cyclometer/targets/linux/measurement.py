@@ -48,10 +48,15 @@ class Settings:
     clock: str = "native"
     seed: int = 0
     watchdog_s: int = 10
+    policy: str = "auto"  # SCHED_FIFO if the kernel allows it, else the ordinary scheduler
+    nice: int | None = None
+    slice_ns: int | None = None
 
     def options(self) -> list[str]:
         """Options of the harness."""
-        return ["--clock", self.clock, "--cpu", str(self.cpu)]
+        options = ["--clock", self.clock, "--cpu", str(self.cpu), "--policy", self.policy]
+        options += [] if self.nice is None else ["--nice", str(self.nice)]
+        return options + ([] if self.slice_ns is None else ["--slice", str(self.slice_ns)])
 
 
 class Measurement:

@@ -55,7 +55,7 @@ class LinuxTarget:
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of the harness; a Linux has no `config` to choose."""
         Request(config=config or {}).refuse(self.name, "config")
-        return _circles(Settings(cpu=_last_cpu()))
+        return _circles(Settings(cpu=_last_cpu(), policy="any"))
 
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
@@ -170,6 +170,9 @@ def _settings(request: Request) -> Settings:
         clock=request.clock or base.clock,
         seed=time.time_ns() % 2**31 if request.seed is None else request.seed,
         watchdog_s=request.watchdog_s or base.watchdog_s,
+        policy=request.policy or base.policy,
+        nice=request.nice,
+        slice_ns=None if request.slice_s is None else round(request.slice_s * 1e9),
     )
 
 

@@ -20,7 +20,14 @@ from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Flow
 from cyclometer.record.trace import TraceResult, telling
 from cyclometer.targets import build, reference_kernel
-from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request, emulator_version
+from cyclometer.targets.api import (
+    SCHEDULING,
+    SILENT,
+    MeasurementResult,
+    Progress,
+    Request,
+    emulator_version,
+)
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.qemu.image import emulator, from_console
 from cyclometer.targets.qemu.trace import trace
@@ -92,7 +99,7 @@ class QemuTarget:
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """Boots the image `runs` times, as many at once as there are cores to take them."""
-        request.refuse(self.name, *_USELESS)
+        request.refuse(self.name, *_USELESS, *SCHEDULING)
         if request.image is not None:
             return self._measure_image(request, request.image, environment)
         request.refuse(self.name, "machine")

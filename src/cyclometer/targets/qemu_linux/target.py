@@ -29,6 +29,7 @@ from cyclometer.record.schema import Circle, Flow, Group, Hello, Record
 from cyclometer.record.trace import TraceResult
 from cyclometer.targets import build
 from cyclometer.targets.api import (
+    SCHEDULING,
     SILENT,
     MeasurementResult,
     Progress,
@@ -103,7 +104,7 @@ class QemuLinuxTarget:
         out.
         """
         del environment
-        request.refuse(self.name, *_USELESS)
+        request.refuse(self.name, *_USELESS, *SCHEDULING)
         ours = added(request.circles, request.exec)
         guest = _guest(_with_config(request), ours)
         known = _contracts(build.harness(circles=ours.files))

@@ -24,7 +24,7 @@ from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Flow, Record
 from cyclometer.record.trace import Steps, TraceResult, load, telling, windows
 from cyclometer.targets import build, reference_kernel
-from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
+from cyclometer.targets.api import SCHEDULING, SILENT, MeasurementResult, Progress, Request
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.qemu.image import from_console
 from cyclometer.targets.qemu.target import EMULATOR, virt
@@ -106,7 +106,7 @@ class RocketTarget:
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """Boots the image once for every circle that is asked for, `runs` times."""
-        request.refuse(self.name, *_USELESS)
+        request.refuse(self.name, *_USELESS, *SCHEDULING)
         if lacks := self.missing():
             raise NotComparable(lacks)
         simulator = rocket_board.simulator(self.core, progress.visits)

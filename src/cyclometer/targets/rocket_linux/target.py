@@ -21,7 +21,14 @@ from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record, Skipped
 from cyclometer.record.trace import TraceResult
 from cyclometer.targets import build
-from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request, emulator_version
+from cyclometer.targets.api import (
+    SCHEDULING,
+    SILENT,
+    MeasurementResult,
+    Progress,
+    Request,
+    emulator_version,
+)
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.linux import harness
 from cyclometer.targets.linux.harness import Visit
@@ -101,7 +108,7 @@ class RocketLinuxTarget:
         `environment`, the host's, has no bearing on cycles of the RTL, and is left out.
         """
         del environment
-        request.refuse(self.name, *_USELESS)
+        request.refuse(self.name, *_USELESS, *SCHEDULING)
         request = _with_config(request)
         guest, simulator = self._prepare(request, progress)
         contracts = self._chosen(request.only)

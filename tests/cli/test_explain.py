@@ -62,6 +62,7 @@ def test_lines_are_annotated(bundles: tuple[str, str]) -> None:
 
 def test_json_holds_every_view_and_each_sums(bundles: tuple[str, str]) -> None:
     told = json.loads(run(bundles[0], KEY, "--json"))
+    assert told.pop("schema") == "cyclometer/explanation/1"
     assert set(told) == {"steady", "cold"}
     for turn in told.values():
         for view in ("phases", "modes", "functions", "lines", "instructions", "stacks"):

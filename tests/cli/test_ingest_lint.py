@@ -125,7 +125,8 @@ def test_quantiles_that_the_passes_do_not_support_are_not_printed(tmp_path: Path
     run("ingest", str(DATA / "microkit_passes.txt"), "-o", str(tmp_path / "b"))
     output = run("show", str(tmp_path / "b"), "--circle", "microkit.ppcall")
     assert "quantiles      min 145, p50 169 (169 to 172), max 445 of 30 passes" in output
-    (row,) = json.loads(run("show", str(tmp_path / "b"), "--circle", "microkit.ppcall", "--json"))
+    shown = run("show", str(tmp_path / "b"), "--circle", "microkit.ppcall", "--json")
+    (row,) = json.loads(shown)["rows"]
     assert list(row["quantiles"]) == ["0.5"]
 
 

@@ -65,7 +65,7 @@ def test_tune_then_restore(root: Path) -> None:
     assert governor.read_text() == "powersave\n"
     assert (
         CliRunner().invoke(doctor.command, ["--restore", "--json"]).output
-        == '{\n  "changes": []\n}\n'
+        == '{\n "schema": "cyclometer/settings/1",\n "changes": []\n}\n'
     )
 
 

@@ -180,7 +180,7 @@ def test_a_run_keeps_traces_that_explain_themselves(tmp_path: Path) -> None:
     )
     turns = json.loads(told.stdout)
     assert turns["steady"]["total"] == turns["steady"]["latency"] == 417 or turns["steady"]["exact"]
-    assert set(turns) == {"steady", "cold"}
+    assert set(turns) == {"schema", "steady", "cold"}
     assert html.stat().st_size < 1 << 20
     assert np.isclose(
         sum(share["total"] for share in turns["steady"]["floor"]), turns["steady"]["total"]

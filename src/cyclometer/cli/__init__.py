@@ -12,7 +12,8 @@ import rich_click as click
 
 from cyclometer import __version__
 from cyclometer.cli import streams
-from cyclometer.errors import DEFECT, FAILED, PASS, CyclometerError
+from cyclometer.cli.common import did_you_mean
+from cyclometer.errors import DEFECT, FAILED, PASS, CyclometerError, UsageError
 from cyclometer.text import one_line
 
 _LONGEST = 1_000  # characters of an error message
@@ -33,6 +34,8 @@ COMMANDS = {
     "export": "cyclometer.cli.export",
     "target": "cyclometer.cli.target",
     "store": "cyclometer.cli.store",
+    "schema": "cyclometer.cli.schema",
+    "glossary": "cyclometer.cli.glossary",
 }
 
 
@@ -47,7 +50,8 @@ class _Lazy(click.RichGroup):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         del ctx
         if name not in COMMANDS:
-            return None
+            hint = did_you_mean(name, COMMANDS)
+            raise UsageError(f"there is no command {name!r}{hint}; `cyclometer -h` lists them")
         command: click.Command = importlib.import_module(COMMANDS[name]).command
         command.name = name  # each module calls its own `command`; help shows it under this name
         return command

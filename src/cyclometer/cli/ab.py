@@ -91,6 +91,7 @@ def command(
     fdr: float,
     as_json: bool,
     as_markdown: bool,
+    form: str | None,
     output: Path | None,
     **of_sides: Any,
 ) -> None:
@@ -111,7 +112,7 @@ def command(
     from cyclometer.report import comparison
     from cyclometer.targets.api import Request
 
-    form = sides.Form.of(as_json, as_markdown)
+    printed = sides.Form.of(as_json, as_markdown, form)
     variants = [_variant(side, of_sides) for side in _SIDES]
     if variants[0].facts == variants[1].facts:
         raise UsageError("BEFORE and AFTER are alike; say what differs, as with --after COMMAND")
@@ -130,7 +131,7 @@ def command(
     options = finding.Options(margin, fdr)
     before, after = (pairing.side([bundle], options.level) for bundle in bundles)
     found = verdicts.compare(before, after, options)
-    form.print(comparison, found)
+    printed.print(comparison, found)
     click.echo(f"stored in {folder}", err=True)
     interrupted = any(one.interrupted for one in results)
     sys.exit(FAILED if interrupted else verdicts.gate_code(found))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,21 @@ def load(path: Path | None) -> Bundle:
 
         return ingest([path])[0]
     return store.read(path or store.latest(STORE))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A suggestion to append to an error about `word`; empty if nothing known is like it."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def print_json(kind: str, content: Mapping[str, Any]) -> None:
+    """Prints a document of this kind (report.documents) on standard output."""
+    from cyclometer.report import documents
+
+    click.echo(documents.dumps(kind, content))
 
 
 def note_broken(plugins: Sequence[BrokenPlugin]) -> None:

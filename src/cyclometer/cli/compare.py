@@ -36,6 +36,7 @@ def command(
     across: Across,
     as_json: bool,
     as_markdown: bool,
+    form: str | None,
     only: tuple[str, ...],
     **modes: bool,
 ) -> None:
@@ -56,17 +57,17 @@ def command(
         )
     if only and not modes["history"]:
         raise UsageError("--only chooses circles of a history; add --history, or leave it out")
-    form = sides.Form.of(as_json, as_markdown)
+    printed = sides.Form.of(as_json, as_markdown, form)
     if modes["history"]:
-        _history(operands, options, across, form, only)
+        _history(operands, options, across, printed, only)
         return
     if chosen:
-        _MODES[chosen[0]](sides.together(operands), options, across, form)
+        _MODES[chosen[0]](sides.together(operands), options, across, printed)
         return
     from cyclometer.report import comparison
 
     found = sides.compare(operands, options, across)
-    form.print(comparison, found)
+    printed.print(comparison, found)
     sys.exit(verdicts.compare_code(found))
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import shutil
 import sys
 import textwrap
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from cyclometer import errors
+from cyclometer.cli.common import print_json
 from cyclometer.environment import ROOT
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def _examine(cpu: int | None, as_json: bool) -> bool:
             "cpu": seen.cpu,
             "findings": [dataclasses.asdict(finding) for finding in findings],
         }
-        click.echo(json.dumps(answer | {"tuned": changed, "environment": seen.facts}, indent=2))
+        answer |= {"tuned": changed, "environment": seen.facts}
+        print_json("machine", answer)
     else:
         click.echo(f"CPU {seen.cpu} of {seen.facts.get('cpu_model', 'a nameless machine')}")
         for finding in findings:
@@ -118,9 +119,8 @@ def _print_changes(changes: list[Change], as_json: bool, closing: str) -> bool:
     refused = [change for change in changes if change.refusal]
     done = len(refused) < len(changes) or not changes
     if as_json:
-        click.echo(
-            json.dumps({"changes": [dataclasses.asdict(change) for change in changes]}, indent=2)
-        )
+        listed = [dataclasses.asdict(change) for change in changes]
+        print_json("settings", {"changes": listed})
         return done
     for change in changes:
         if not change.refusal:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli.common import kernel_options, memory_options, pairs
+from cyclometer.cli.common import kernel_options, memory_options, pairs, print_json
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def _explanation(
 
         _write(output, html.document(steady, cold))
     if as_json:
-        click.echo(json.dumps(report.as_json(steady, cold), indent=1))
+        print_json("explanation", report.as_json(steady, cold))
     else:
         report.show(steady, cold, lines)
 
@@ -174,7 +173,7 @@ def _difference(
 
         _write(output, html.difference_document(changed))
     if as_json:
-        click.echo(json.dumps(report.difference_json(changed), indent=1))
+        print_json("explained-difference", report.difference_json(changed))
     else:
         report.show_difference(changed)
 

@@ -24,6 +24,7 @@ def command(
     across: Across,
     as_json: bool,
     as_markdown: bool,
+    form: str | None,
 ) -> None:
     """Compare, and end with a code for continuous integration.
 
@@ -37,5 +38,5 @@ def command(
     from cyclometer.report import comparison as report
 
     found = sides.compare(operands, finding.Options(margin, fdr, layout_floor), across)
-    sides.Form.of(as_json, as_markdown).print(report, found)
+    sides.Form.of(as_json, as_markdown, form).print(report, found)
     sys.exit(verdicts.gate_code(found))

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli.common import STORE, note_broken
+from cyclometer.cli.common import STORE, note_broken, print_json
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
@@ -72,7 +71,10 @@ def command(
     stored = store.write(bundle, target, raw)
     note_broken(broken())
     report = _report(stored)
-    click.echo(json.dumps(report, indent=1) if as_json else _text(report))
+    if as_json:
+        print_json("ingested", report)
+    else:
+        click.echo(_text(report))
 
 
 def _pairs(settings: tuple[str, ...]) -> dict[str, str]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from cyclometer import errors
-from cyclometer.cli.common import load
+from cyclometer.cli.common import load, print_json
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
@@ -42,13 +41,16 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
         described = [
             {k: v for k, v in dataclasses.asdict(rule).items() if k != "check"} for rule in RULES
         ]
-        click.echo(json.dumps({"rules": described}, indent=1) if as_json else _explained(described))
+        if as_json:
+            print_json("rules", {"rules": described})
+        else:
+            click.echo(_explained(described))
         return
     if not bundles:
         raise errors.UsageError("no bundle is named; give one, or a file that `ingest` reads")
     found = [(path, bundle := load(path), check(bundle)) for path in bundles]
     if as_json:
-        click.echo(json.dumps({"bundles": [_as_json(*one) for one in found]}, indent=1))
+        print_json("lint", {"bundles": [_as_json(*one) for one in found]})
     else:
         for path, _, findings in found:
             _print(path, findings)

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 
 import rich_click as click
 
-from cyclometer.cli.common import note_broken
+from cyclometer.cli.common import did_you_mean, note_broken, print_json
 from cyclometer.errors import UsageError
 
 
@@ -25,13 +24,14 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
 
     targets, broken = TARGETS.load_all() if target is None else ({target: TARGETS.load(target)}, [])
     note_broken(broken)
-    circles = [
+    everything = [
         (name, contract)
         for name, one in targets.items()
         if target is not None or not one.missing()
         for contract in one.circles()[1]
-        if fnmatch.fnmatchcase(contract.key, pattern)
     ]
+    known = [contract.key for _, contract in everything]
+    circles = [one for one in everything if fnmatch.fnmatchcase(one[1].key, pattern)]
     if as_json:
         import msgspec
 
@@ -43,7 +43,7 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
             {"name": name, "description": one.description, "missing": one.missing()}
             for name, one in targets.items()
         ]
-        click.echo(json.dumps({"circles": rows, "targets": listed}, indent=1))
+        print_json("circles", {"circles": rows, "targets": listed})
         return
     for name, contract in circles:
         source = f" ({contract.source})" if contract.source else ""
@@ -52,4 +52,14 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
         if one.missing():
             click.echo(f"not listed: {one.missing()}", err=True)
     if not circles:
-        raise UsageError(f"no circle matches {pattern!r}; `cyclometer list` shows them all")
+        raise UsageError(_no_match(pattern, known))
+
+
+def _no_match(pattern: str, keys: list[str]) -> str:
+    """A sentence with a pattern that does match, if a small change of `pattern` makes one."""
+    wider = f"*{pattern}*"
+    if any(fnmatch.fnmatchcase(key, wider) for key in keys):
+        hint = f"; try '{wider}', because PATTERN matches the whole key"
+    else:
+        hint = did_you_mean(pattern, keys)
+    return f"no circle matches {pattern!r}{hint}; `cyclometer list` shows them all"

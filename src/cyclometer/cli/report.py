@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +37,7 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: 
 
     Example: cyclometer report results/before results/after -o report.html
     """
-    from cyclometer.cli.common import load
+    from cyclometer.cli.common import load, print_json
     from cyclometer.report.html.document import document
     from cyclometer.report.html.subject import subject
 
@@ -58,7 +57,7 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: 
     size_bytes = output.stat().st_size
     if as_json:
         counts = Counter(entry.verdict for entry in about.entries)
-        click.echo(json.dumps({"output": str(output), "bytes": size_bytes, "circles": counts}))
+        print_json("report", {"output": str(output), "bytes": size_bytes, "circles": counts})
     else:
         click.echo(f"{output}: {len(about.entries)} circles, {size_bytes / 1e6:.1f} MB", err=True)
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -257,6 +256,8 @@ def _finish(
     else:
         _print(stored, as_json)
     click.echo(f"stored in {stored.path}", err=True)
+    if not as_json and not kbench:
+        _suggest(stored, path)
     for reason in dict.fromkeys(untraced):  # a steady and a cold turn fail alike
         click.echo(f"cyclometer: not traced: {reason}", err=True)
     if measured.interrupted:
@@ -264,6 +265,20 @@ def _finish(
             "cyclometer: interrupted; the bundle holds what was measured until then", err=True
         )
     return FAILED if measured.interrupted or untraced else PASS
+
+
+def _suggest(bundle: Bundle, path: Path) -> None:
+    """Prints commands that make sense next, with a key that this bundle holds."""
+    keys = [row.contract.key for row in bundle.identity.rows]
+    key = next((key for key in keys if not key.startswith("floor.")), None)
+    if key is None:
+        return
+    click.echo(
+        f"next: cyclometer show {path} --circle {key}\n"
+        f"      cyclometer report {path} -o report.html\n"
+        f"      cyclometer compare {path} AFTER  # AFTER: another `cyclometer run -o AFTER`",
+        err=True,
+    )
 
 
 def _measure_all(
@@ -354,7 +369,7 @@ def _print(bundle: Bundle, as_json: bool) -> None:
     from cyclometer.report import table
 
     if as_json:
-        click.echo(json.dumps(table.as_json(bundle), indent=1))
+        common.print_json("estimates", table.as_json(bundle))
     else:
         table.show(bundle)
 

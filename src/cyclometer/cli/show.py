@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import rich_click as click
 
-from cyclometer.cli.common import bundle_argument, load
+from cyclometer.cli.common import bundle_argument, load, print_json
 
 
 @click.command()
@@ -32,6 +31,6 @@ def command(bundle: Path | None, circle: str | None, as_json: bool) -> None:
 
         detail.show(loaded, circle, as_json)
     elif as_json:
-        click.echo(json.dumps(table.as_json(loaded), indent=1))
+        print_json("estimates", table.as_json(loaded))
     else:
         table.show(loaded)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import rich_click as click
 
+from cyclometer.cli.common import print_json
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.units import percent
 
@@ -69,7 +69,7 @@ _JUDGING = (
         show_default=True,
         callback=_share,
         metavar="SHARE",
-        help="A smaller change does not matter.",
+        help="Changes smaller than this count as equivalent.",
     ),
     click.option(
         "--fdr",
@@ -77,11 +77,17 @@ _JUDGING = (
         show_default=True,
         callback=_share,
         metavar="SHARE",
-        help="Share of false ones among the changes reported; intervals are of level 1 - SHARE.",
+        help="False discovery rate across the suite; the confidence level is 1 - SHARE.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print rows and summary as JSON."),
     click.option(
         "--markdown", "as_markdown", is_flag=True, help="Print a short table for a pull request."
+    ),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["table", "json", "markdown", "mail"]),
+        help="How to print; mail is plain ASCII of 72 columns.  [default: table]",
     ),
 )
 _OPERANDS = (
@@ -120,7 +126,9 @@ def judging(command: _Command) -> _Command:
 
 
 class Report(Protocol[_Result_contra]):
-    """A module that prints one kind of result."""
+    """A module that prints one kind of result. `KIND` is that of its JSON (report.documents)."""
+
+    KIND: str
 
     def show(self, result: _Result_contra, /) -> None: ...
 
@@ -135,22 +143,44 @@ class Form(Enum):
     TERMINAL = 0
     JSON = 1
     MARKDOWN = 2
+    MAIL = 3
 
     @staticmethod
-    def of(as_json: bool, as_markdown: bool) -> Form:
-        """The form that the options ask for. Raises UsageError for both at once."""
-        if as_json and as_markdown:
-            raise UsageError("--json and --markdown exclude each other; choose one")
-        return Form.JSON if as_json else Form.MARKDOWN if as_markdown else Form.TERMINAL
+    def of(as_json: bool, as_markdown: bool, form: str | None = None) -> Form:
+        """The form that the options ask for. Raises UsageError for several at once."""
+        asked = {"json"} if as_json else set()
+        asked |= {"markdown"} if as_markdown else set()
+        asked |= {form} if form else set()
+        if len(asked) > 1:
+            raise UsageError(f"the forms {' and '.join(sorted(asked))} exclude each other")
+        return _FORMS[asked.pop() if asked else "table"]
 
     def print(self, report: Report[_Result_contra], result: _Result_contra) -> None:
         """Prints `result` on standard output."""
         if self is Form.JSON:
-            click.echo(json.dumps(report.as_json(result), indent=1, allow_nan=False))
+            print_json(report.KIND, report.as_json(result))
         elif self is Form.MARKDOWN:
             click.echo(report.markdown(result), nl=False)
+        elif self is Form.MAIL:
+            click.echo(_mail(report, result), nl=False)
         else:
             report.show(result)
+
+
+_FORMS = {
+    "table": Form.TERMINAL,
+    "json": Form.JSON,
+    "markdown": Form.MARKDOWN,
+    "mail": Form.MAIL,
+}
+
+
+def _mail(report: object, result: Any) -> str:
+    from cyclometer.report import comparison, mail
+
+    if report is not comparison:
+        raise UsageError("--format mail prints a comparison of two sides; leave the mode out")
+    return mail.mail(result)
 
 
 def compare(operands: Sequence[str], chosen: Options, across: Across) -> Comparison:

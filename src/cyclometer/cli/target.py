@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import json
-
 import rich_click as click
+
+from cyclometer.cli.common import print_json
 
 
 @click.group()
@@ -30,4 +30,7 @@ def build(name: str, as_json: bool) -> None:
 
     with Display() as display:
         paths = [str(path) for path in TARGETS.load(name).build(progress=Progress(display.show))]
-    click.echo(json.dumps({"target": name, "built": paths}) if as_json else "\n".join(paths))
+    if as_json:
+        print_json("built", {"target": name, "built": paths})
+    else:
+        click.echo("\n".join(paths))

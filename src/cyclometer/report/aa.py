@@ -12,6 +12,8 @@ from cyclometer.compare.aa import Alarms, Record
 from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line
 
+KIND = "false-alarms"
+
 _HEADS = ("method", "false alarms", "of", "rate", "95 % interval", "promised")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import pairwise
 
 import numpy as np
@@ -144,8 +145,10 @@ def chosen(found: Sequence[Estimate], wanted: str) -> list[Estimate]:
         e for name, e in zip(names(found), found, strict=True) if wanted in (name, e.contract.key)
     ]
     if not picked:
+        close = get_close_matches(wanted, [e.contract.key for e in found], n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
         raise UsageError(
-            f"the bundle has no circle {wanted!r}; `cyclometer show` lists those it has"
+            f"the bundle has no circle {wanted!r}{hint}; `cyclometer show` lists those it has"
         )
     return picked
 

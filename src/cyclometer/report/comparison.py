@@ -22,6 +22,8 @@ from cyclometer.report.markdown import code, line, words
 from cyclometer.report.table import finite, latency
 from cyclometer.report.terminal import Terminal
 
+KIND = "comparison"
+
 _PAPER = 200  # columns where there is no terminal to ask
 _WIDE = 150  # columns from which latencies and reasons stand in the table
 # verdicts that mean nothing without their reason

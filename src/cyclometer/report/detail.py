@@ -5,7 +5,6 @@ samples.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -19,7 +18,7 @@ from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.rows import Estimate, estimates
-from cyclometer.report import table
+from cyclometer.report import documents, table
 from cyclometer.report.circle import chosen
 from cyclometer.report.terminal import Terminal
 
@@ -38,7 +37,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
     """
     found = chosen(estimates(bundle), key)
     if as_json:
-        click.echo(json.dumps([_json(e) for e in found], indent=1))
+        click.echo(documents.dumps("circle", {"rows": [_json(e) for e in found]}))
         return
     console = Terminal()
     for estimate in found:

@@ -14,6 +14,8 @@ from cyclometer.report.comparison import signed
 from cyclometer.report.markdown import code, line, words
 from cyclometer.text import plain
 
+KIND = "history"
+
 _MOST_NAMED = 8
 _MARKDOWN_ROWS = 25
 

@@ -14,6 +14,8 @@ from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line, words
 from cyclometer.report.table import latency
 
+KIND = "matrix"
+
 _MARKDOWN_ROWS = 25
 
 

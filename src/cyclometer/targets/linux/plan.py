@@ -7,6 +7,7 @@ import fnmatch
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from cyclometer.bundle.model import Contract
 from cyclometer.errors import UsageError
@@ -110,5 +111,9 @@ def choose(contracts: Sequence[Contract], only: Sequence[str]) -> list[Contract]
         c.key for c in contracts if any(fnmatch.fnmatchcase(c.key, pattern) for pattern in only)
     ]
     if not chosen:
-        raise UsageError(f"no circle matches {' '.join(only)}; `cyclometer list` shows them all")
+        close = get_close_matches(only[0], [c.key for c in contracts], n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise UsageError(
+            f"no circle matches {' '.join(only)}{hint}; `cyclometer list` shows them all"
+        )
     return [c for c in contracts if c.key in chosen or c.key in REFERENCES]

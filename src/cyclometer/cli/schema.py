@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer schema`: what the JSON of the commands looks like."""
+
+from __future__ import annotations
+
+import json
+
+import rich_click as click
+
+from cyclometer.cli.common import did_you_mean
+from cyclometer.errors import UsageError
+
+
+@click.command()
+@click.argument("kind", required=False)
+@click.option("--json", "as_json", is_flag=True, help="List the kinds as JSON.")
+def command(kind: str | None, as_json: bool) -> None:
+    """Print the JSON Schema of one KIND of output, or list the kinds.
+
+    Every document that a command prints with --json names its kind and version in `schema`.
+
+    Example: cyclometer schema comparison
+    """
+    from cyclometer.report import documents
+
+    if kind is None:
+        listed = {name: documents.describe(name) for name in documents.KINDS}
+        if as_json:
+            click.echo(
+                json.dumps({documents.name(k): text for k, text in listed.items()}, indent=1)
+            )
+        else:
+            click.echo("\n".join(f"{name:22} {text}" for name, text in listed.items()))
+    elif kind in documents.KINDS:
+        click.echo(json.dumps(documents.schema(kind), indent=1))
+    else:
+        hint = did_you_mean(kind, documents.KINDS)
+        raise UsageError(f"there is no kind {kind!r}{hint}; `cyclometer schema` lists them")

@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The JSON that commands print: one schema a kind, and the one function that writes it.
+
+Every document is an object whose `schema` is `cyclometer/KIND/VERSION`. A new member keeps the
+version; one that goes away, or means something else, raises it. A number that does not exist is
+null, for JSON has neither infinity nor NaN.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from cyclometer.record.schema import Clock, Contract
+
+Interval = Annotated[
+    tuple[float | None, float | None] | None, Meta(description="low and high; null is open")
+]
+Latency = Annotated[float | None, Meta(description="per turn, in the unit of `unit`")]
+Share = Annotated[float | None, Meta(description="a fraction: 0.01 is 1 %")]
+Options = Annotated[dict[str, str], Meta(description="how what was measured was built and run")]
+
+
+class Problem(Struct):
+    """What went wrong in a measurement, and where."""
+
+    kind: str
+    where: str
+    what: str
+
+
+class Row(Struct):
+    """One circle in one configuration."""
+
+    key: str
+    configuration: Options
+    params: dict[str, str]
+    method: str
+    unit: str
+    estimate: Latency
+    interval: Interval
+    scope: Annotated[str | None, Meta(description="of what the interval speaks")]
+    ns: Annotated[float | None, Meta(description="the estimate in ns, if the rate is known")]
+    base: Latency
+    overall: Latency
+    overall_interval: Interval
+    fixed_cost: Annotated[float | None, Meta(description="per test, already subtracted")]
+    line_holds: bool | None
+    first_pass: Latency
+    spread: Share
+    runs: int
+    tests: Annotated[int, Meta(description="that count")]
+    set_aside: Annotated[dict[str, int], Meta(description="excluded tests by cause")]
+    steadiness: str
+    valid: bool
+    reason: Annotated[str, Meta(description="why the row is not valid; empty if it is")]
+    unproven: Annotated[list[str], Meta(description="counters that this machine does not have")]
+    quantiles: Annotated[dict[str, float] | None, Meta(description="of single turns")]
+
+
+class Estimates(Struct):
+    """`run` and `show`: every circle of a bundle."""
+
+    bundle: str
+    target: str
+    clock: Clock | None
+    rows: list[Row]
+    problems: list[Problem]
+
+
+class Mode(Struct):
+    latency: Latency
+    share: float
+
+
+class RunLatencies(Struct):
+    run: int
+    latency: Latency
+    base: float
+    share: float
+    overall: float
+
+
+class DetailedRow(Row):
+    """A row with everything that one circle's page says."""
+
+    contract: Contract
+    fixed_cost_interval: Interval
+    quantile_intervals: dict[str, tuple[float, float]]
+    modes: list[Mode]
+    sigma_turn: float | None
+    sigma_reason: str
+    run_estimates: list[RunLatencies]
+
+
+class CircleDetails(Struct):
+    """`show --circle`: one circle in each of its configurations."""
+
+    rows: list[DetailedRow]
+
+
+class Difference(Struct):
+    """A fact of the environment that differs between two sides."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+class ComparedRow(Struct):
+    """One circle before and after."""
+
+    key: str
+    before: Latency
+    after: Latency
+    unit: str
+    change: Annotated[float | None, Meta(description="(after - before) / before")]
+    interval: Interval
+    verdict: str
+    reason: str
+    title: str
+    configuration: Annotated[list[dict[str, str]], Meta(description="before, after")]
+    method: str
+    better: Annotated[str, Meta(description="lower or higher")]
+    runs: Annotated[list[int], Meta(description="before, after")]
+    scope: str
+    p: float | None
+    minimum_detectable: Share
+    more: Annotated[int | None, Meta(description="more runs or sessions per side that decide")]
+    overall_change: Share
+    disagreement: str
+    assumption: str
+
+
+class ComparisonSummary(Struct):
+    sentence: str
+    counts: Annotated[dict[str, int], Meta(description="rows by verdict")]
+    gate_exit_code: int
+    margin: float
+    fdr: float
+    layout_floor: float | None
+    differences: list[Difference]
+    problems: dict[str, list[Problem]]
+
+
+class Comparison(Struct):
+    """`compare`, `gate` and `ab`: what changed from before to after."""
+
+    rows: list[ComparedRow]
+    summary: ComparisonSummary
+
+
+class Cell(Struct):
+    value: Latency
+    valid: bool
+    reason: str
+    change: Share
+    verdict: str | None
+
+
+class MatrixRow(Struct):
+    key: str
+    unit: str
+    cells: list[Cell | None]
+
+
+class Ratio(Struct):
+    ratio: float | None
+    rows: int
+
+
+class ClassMeans(Struct):
+    class_: str = msgspec.field(name="class")
+    columns: list[Ratio]
+
+
+class Matrix(Struct):
+    """`compare --matrix`: several configurations beside each other, each against the first."""
+
+    columns: list[str]
+    rows: list[MatrixRow]
+    means: list[ClassMeans]
+    differences: dict[str, list[Difference]]
+    summary: str
+
+
+class AlarmRate(Struct):
+    method: str
+    alarms: int
+    comparisons: int
+    rate: Share
+    interval: Annotated[list[float] | None, Meta(description="low and high")]
+    nominal: float | None
+
+
+class FalseAlarms(Struct):
+    """`compare --aa`: how often equal measurements are called different."""
+
+    methods: list[AlarmRate]
+    summary: str
+
+
+class Point(Struct):
+    when: str
+    bundle: str
+    value: float | None
+
+
+class ChangePoint(Struct):
+    at: Annotated[int, Meta(description="index of the first changed point")]
+    when: str
+    before: float
+    after: float
+    change: float
+    p: float | None
+    changed: list[Difference]
+
+
+class Series(Struct):
+    key: str
+    unit: str
+    configuration: Options
+    points: list[Point]
+    changes: list[ChangePoint]
+    missing: int
+
+
+class History(Struct):
+    """`compare --history`: when circles changed in a store of bundles."""
+
+    series: list[Series]
+    summary: str
+
+
+class Target(Struct):
+    name: str
+    description: str
+    missing: Annotated[str, Meta(description="what this machine lacks for it; empty: nothing")]
+
+
+class Circle(Struct):
+    key: str
+    target: str
+    contract: Contract
+
+
+class Circles(Struct):
+    """`list`: circles with their contracts, and targets."""
+
+    circles: list[Circle]
+    targets: list[Target]
+
+
+class CheckResult(Struct):
+    name: str
+    state: Annotated[str, Meta(description="ok, warn, bad or unknown")]
+    found: str
+    cost: str
+    change: str
+
+
+class Machine(Struct):
+    """`doctor`: what this machine does to measurements."""
+
+    cpu: int
+    findings: list[CheckResult]
+    tuned: Annotated[dict[str, Any], Meta(description="path -> value before --tune")]
+    environment: dict[str, Any]
+
+
+class Setting(Struct):
+    path: str
+    was: str
+    now: str
+    refusal: str
+
+
+class Settings(Struct):
+    """`doctor --tune` and `--restore`: what was changed."""
+
+    changes: list[Setting]
+
+
+class LintRow(Struct):
+    index: int
+    key: str
+
+
+class Issue(Struct):
+    rule: str
+    level: Annotated[str, Meta(description="error, warning or note")]
+    what: str
+    rows: list[LintRow]
+
+
+class LintedBundle(Struct):
+    bundle: str
+    findings: list[Issue]
+
+
+class Lint(Struct):
+    """`lint`: what is wrong with data."""
+
+    bundles: list[LintedBundle]
+
+
+class Rule(Struct):
+    id: str
+    level: str
+    title: str
+    explanation: str
+    fix: str
+
+
+class Rules(Struct):
+    """`lint --rules`: what lint looks for."""
+
+    rules: list[Rule]
+
+
+class Ingested(Struct):
+    """`ingest`: what was read."""
+
+    bundle: str | None
+    digest: str
+    tool: str
+    target: str
+    files: int
+    runs: int
+    rows: int
+    summaries: int
+    samples: int
+    problems: list[Problem]
+
+
+class Report(Struct):
+    """`report`: the file that was written."""
+
+    output: str
+    bytes: int
+    circles: Annotated[dict[str, int], Meta(description="circles by verdict")]
+
+
+class Built(Struct):
+    """`target build`: the files that were made."""
+
+    target: str
+    built: list[str]
+
+
+KINDS: Mapping[str, tuple[int, type[Struct]]] = {
+    "estimates": (1, Estimates),
+    "circle": (1, CircleDetails),
+    "comparison": (1, Comparison),
+    "matrix": (1, Matrix),
+    "false-alarms": (1, FalseAlarms),
+    "history": (1, History),
+    "circles": (1, Circles),
+    "machine": (1, Machine),
+    "settings": (1, Settings),
+    "lint": (1, Lint),
+    "rules": (1, Rules),
+    "ingested": (1, Ingested),
+    "report": (1, Report),
+    "built": (1, Built),
+}
+"""Kind -> version and type. The kinds without a type here are in UNTYPED."""
+
+UNTYPED = {
+    "explanation": (1, "`explain`: one turn in all views"),
+    "explained-difference": (1, "`explain --diff`: what changes in a turn"),
+}
+"""Kinds whose content only says its version; their members are still in motion."""
+
+
+def name(kind: str) -> str:
+    """What `schema` says in a document of this kind."""
+    version = KINDS[kind][0] if kind in KINDS else UNTYPED[kind][0]
+    return f"cyclometer/{kind}/{version}"
+
+
+def describe(kind: str) -> str:
+    """What prints documents of a kind of KINDS, and what they say; one sentence."""
+    return (KINDS[kind][1].__doc__ or "").strip()
+
+
+def dumps(kind: str, content: Mapping[str, Any]) -> str:
+    """A document of this kind."""
+    return json.dumps({"schema": name(kind), **_finite(content)}, indent=1, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """`value` with null for every number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of a kind of KINDS."""
+    (_, typed) = KINDS[kind]
+    described = msgspec.json.schema(typed)
+    definition = described["$defs"][typed.__name__]
+    definition["properties"] = {"schema": {"const": name(kind)}} | definition["properties"]
+    definition["required"] = ["schema", *definition["required"]]
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, "$id": name(kind)} | described

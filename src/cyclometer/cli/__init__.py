@@ -36,6 +36,7 @@ COMMANDS = {
     "store": "cyclometer.cli.store",
     "schema": "cyclometer.cli.schema",
     "glossary": "cyclometer.cli.glossary",
+    "sweep": "cyclometer.cli.sweep",
 }
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from cyclometer.bundle import store as folders
@@ -17,8 +18,12 @@ from cyclometer.store.location import Location
 _INNER = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._+-]{0,120}/)?[A-Za-z0-9][A-Za-z0-9._+-]{0,120}")
 
 
-def push(location: Location, path: Path) -> tuple[str, bool]:
+def push(
+    location: Location, path: Path, announce: Callable[[Bundle, str], None] = lambda *_: None
+) -> tuple[str, bool]:
     """(digest, whether it was new) of the bundle at `path`, which is in the store afterwards.
+
+    `announce` is called with the bundle and the name of its entry when all but that is written.
 
     Its files come first and its entry in the table of bundles last, so that a reader sees all of a
     bundle or nothing. Whoever pushes the same bundle meanwhile writes the same bytes.
@@ -31,11 +36,11 @@ def push(location: Location, path: Path) -> tuple[str, bool]:
         name = f"{layout.folder(bundle.digest)}/{file.relative_to(path).as_posix()}"
         location.write(name, file.read_bytes())
     made = rows.tables(bundle)
-    for table in ("rows", "bundles"):  # the entry last
-        location.write(
-            layout.table_file(table, bundle.identity.target, rows.month(bundle), bundle.digest),
-            made[table],
-        )
+    month = rows.month(bundle)
+    of_rows = layout.table_file("rows", bundle.identity.target, month, bundle.digest)
+    location.write(of_rows, made["rows"])
+    announce(bundle, entry)
+    location.write(entry, made["bundles"])
     return bundle.digest, True
 
 

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer sweep`: a plan's tasks on many workers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from cyclometer.errors import FAILED, PASS, MeasurementFailed, UsageError
+from cyclometer.units import percent
+
+if TYPE_CHECKING:
+    from cyclometer.store.location import Location
+    from cyclometer.sweep.plan import Plan
+    from cyclometer.sweep.sweep import Report
+
+_MOST_NAMED = 20
+
+
+def _share(_: click.Context, parameter: click.Parameter, value: str) -> float:
+    try:
+        share = percent(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from error
+    if not 0 <= share <= 1:
+        raise click.BadParameter(f"{value!r} is not a share from 0% to 100%", param=parameter)
+    return share
+
+
+@click.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+@click.option(
+    "--store",
+    "url",
+    default="results/store",
+    show_default=True,
+    metavar="URL",
+    help="Where the bundles go; a folder that is not there yet is made.",
+)
+@click.option("--dry-run", is_flag=True, help="List the tasks and the time they will take.")
+@click.option("--task", "number", type=click.IntRange(1), help="Run only task N, here and now.")
+@click.option("--status", is_flag=True, help="Say which tasks the store has, and run none.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, as tcp://host:8786.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    help="Workers on this machine.  [default: one a processor]",
+)
+@click.option(
+    "--check",
+    "share",
+    default="5%",
+    show_default=True,
+    callback=_share,
+    metavar="SHARE",
+    help="Of the exact tasks, how many are measured again on another worker.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what the sweep came to as JSON.")
+def command(
+    plan: Path,
+    url: str,
+    dry_run: bool,
+    number: int | None,
+    status: bool,
+    scheduler: str | None,
+    workers: int | None,
+    share: float,
+    as_json: bool,
+) -> None:
+    """Run what a store lacks of the tasks in PLAN, on all processors or on a Dask cluster.
+
+    A sweep that was broken goes on where it ended. 0 means complete, 5 that tasks are missing or
+    that an exact task, measured again, gave another result.
+
+    Example: cyclometer sweep examples/sweeps/layouts.toml --store results/store
+    """
+    from cyclometer.sweep import plan as plans
+
+    if sum((dry_run, number is not None, status)) > 1:
+        raise UsageError("--dry-run, --task and --status exclude each other; choose one")
+    read = plans.read(plan)
+    if dry_run:
+        _list(read, url, workers, as_json)
+        return
+    location = _store(url)
+    if number is not None:
+        sys.exit(_one(read, location, number, as_json))
+    report = (
+        _status(read, location) if status else _swept(read, location, scheduler, workers, share)
+    )
+    _print(read, report, as_json)
+    sys.exit(PASS if report.is_complete else FAILED)
+
+
+def _store(url: str) -> Location:
+    """The store at `url`; a local folder that is not there is made one."""
+    from cyclometer.store import layout
+    from cyclometer.store.location import Location
+
+    location = Location(url)
+    if location.is_local:
+        url = str(location.local("").resolve())  # workers have other working directories
+        if not Path(url).exists():
+            layout.init(Location(url))
+    return layout.opened(url)
+
+
+def _list(plan: Plan, url: str, workers: int | None, as_json: bool) -> None:
+    """Prints the tasks with what the store knows of them; nothing is made or changed."""
+    from cyclometer.store import layout
+    from cyclometer.sweep import done
+    from cyclometer.targets import build
+
+    there = "://" in url or (Path(url) / layout.MARK).exists()
+    location = layout.opened(url) if there else None
+    known = done.of(location, plan.tasks) if location else {}
+    typical = done.typical_s(location) if location else {}
+    missing = [task for task in plan.tasks if task.name not in known]
+    lanes = workers or build.cores()
+    timed = [typical.get(task.target) for task in missing]
+    expected_s = sum(t for t in timed if t) / lanes if all(timed) else None
+    if as_json:
+        tasks = [
+            {"n": n, "task": t.name, "title": t.title, "done": t.name in known}
+            for n, t in enumerate(plan.tasks, 1)
+        ]
+        click.echo(json.dumps({"tasks": tasks, "expected_s": expected_s}, indent=1))
+        return
+    for n, task in enumerate(plan.tasks, 1):
+        mark = "done" if task.name in known else "    "
+        click.echo(f"{n:5} {task.name[:12]} {mark} {task.title}")
+    told = "the time is unknown: the store has no bundle of their kind"
+    if expected_s is not None:
+        told = f"about {_spelled(expected_s)} on {lanes} workers"
+    click.echo(f"{len(missing)} of {len(plan.tasks)} tasks to run; {told}")
+
+
+def _spelled(time_s: float) -> str:
+    """A duration to two digits or so: 40 s, 12 min, 3.4 h."""
+    if time_s < 100:
+        return f"{time_s:.0f} s"
+    return f"{time_s / 60:.0f} min" if time_s < 6000 else f"{time_s / 3600:.1f} h"
+
+
+def _one(plan: Plan, location: Location, number: int, as_json: bool) -> int:
+    """Runs one task in this process; the exit code."""
+    from cyclometer.sweep import done, work
+
+    if number > len(plan.tasks):
+        raise UsageError(f"the plan has {len(plan.tasks)} tasks; --task {number} names none")
+    task = plan.tasks[number - 1]
+    if task.image:
+        done.put_image(location, plan.images[task.image])
+    outcome = work.perform(task, location.url)
+    if outcome.error:
+        raise MeasurementFailed(f"task {number} ({task.title}) failed: {outcome.error}")
+    told = "was there" if outcome.was_there else "done"
+    record = {"task": task.name, "result": outcome.result, "was_there": outcome.was_there}
+    click.echo(json.dumps(record) if as_json else f"{task.name[:12]} {told}: {task.title}")
+    return PASS
+
+
+def _status(plan: Plan, location: Location) -> Report:
+    from cyclometer.sweep import done
+    from cyclometer.sweep.sweep import Report
+
+    known = done.of(location, plan.tasks)
+    missing = [task.name for task in plan.tasks if task.name not in known]
+    return Report(len(plan.tasks), len(known), len(known), missing=missing)
+
+
+def _swept(
+    plan: Plan, location: Location, scheduler: str | None, workers: int | None, share: float
+) -> Report:
+    from cyclometer.cli.progress import Display
+    from cyclometer.sweep import sweep
+
+    with Display() as display:
+        return sweep.run(plan, location, scheduler, workers, share, display.show)
+
+
+def _print(plan: Plan, report: Report, as_json: bool) -> None:
+    titles = {task.name: (n, task.title) for n, task in enumerate(plan.tasks, 1)}
+    if as_json:
+        click.echo(json.dumps(_as_json(report), indent=1))
+        return
+    for why in (report.failed, report.unlike):
+        for name, told in list(why.items())[:_MOST_NAMED]:
+            n, title = titles[name]
+            click.echo(f"task {n} ({title}): {told}", err=True)
+    quiet = [name for name in report.missing if name not in report.failed]
+    for name in quiet[:_MOST_NAMED]:
+        n, title = titles[name]
+        click.echo(f"task {n} ({title}): not run", err=True)
+    click.echo(_sentence(report))
+
+
+def _sentence(report: Report) -> str:
+    told = [f"{report.done} of {report.tasks} tasks done, {report.there} of them before"]
+    if report.checked:
+        same = report.checked - len(report.unlike)
+        told.append(f"{same} of {report.checked} measured again with the same result")
+    if report.duplicates:
+        told.append(f"{report.duplicates} bundles measured twice were taken out")
+    if report.interrupted:
+        told.append(f"{report.interrupted}; the same command goes on from here")
+    elif report.missing:
+        told.append(f"{len(report.missing)} missing; the same command runs them")
+    return "; ".join(told) + "."
+
+
+def _as_json(report: Report) -> dict[str, Any]:
+    return {
+        "tasks": report.tasks,
+        "done": report.done,
+        "there": report.there,
+        "checked": report.checked,
+        "failed": report.failed,
+        "missing": report.missing,
+        "unlike": report.unlike,
+        "duplicates": report.duplicates,
+        "interrupted": report.interrupted,
+    }

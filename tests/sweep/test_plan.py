@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Plans, and the names of tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cyclometer.errors import BadFile
+from cyclometer.sweep import plan
+
+_WHOLE = """
+[sweep]
+target = "qemu-virt"
+circles = "pipe.*"
+runs = 1
+budget = "2m"
+flow = [10, 10, 3, 5]
+config = {objcore = false}
+
+[axes]
+"config.mcs" = [false, true]
+"config.layout" = {from = 0, to = 8, step = 4}
+repetitions = [1, 2]
+
+[[exclude]]
+"config.mcs" = true
+"config.layout" = [4, 8]
+"""
+
+
+def read(tmp_path: Path, text: str) -> plan.Plan:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    return plan.read(path)
+
+
+def test_the_tasks_are_the_product_of_the_axes_without_what_is_excluded(tmp_path: Path) -> None:
+    tasks = read(tmp_path, _WHOLE).tasks
+    chosen = [
+        (t.settings["config"]["mcs"], t.settings["config"]["layout"], t.repetition) for t in tasks
+    ]
+    # one repetition is the first of two
+    assert chosen == [
+        (mcs, layout, n)
+        for mcs, layout in (("off", "0"), ("off", "4"), ("off", "8"), ("on", "0"))
+        for n in (1, 2)
+    ]
+    first = tasks[0].settings
+    assert first["only"] == ["pipe.*"]
+    assert (first["runs"], first["budget_s"], first["flow"]) == (1, 120.0, [10, 10, 3, 5])
+    assert first["config"]["objcore"] == "off"
+
+
+def test_a_name_says_what_decides_the_result_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "a.elf").write_bytes(b"one")
+    (tmp_path / "b.elf").write_bytes(b"one")
+    (tmp_path / "c.elf").write_bytes(b"two")
+
+    def name(*lines: str) -> str:
+        (task,) = read(tmp_path, "\n".join(['[sweep]\ntarget = "qemu-virt"', *lines])).tasks
+        return task.name
+
+    assert name("runs = 1", "seed = 2") == name("seed = 2", "runs = 1")
+    assert name('image = "a.elf"') == name('image = "b.elf"') != name('image = "c.elf"')
+    different = [name(), name("runs = 1"), name("runs = 2"), name('"config.mcs" = true')]
+    assert len(set(different)) == 4
+
+
+def test_real_time_is_measured_on_one_machine_only(tmp_path: Path) -> None:
+    (task,) = read(tmp_path, '[sweep]\ntarget = "linux"').tasks
+    assert not task.is_exact
+    assert task.facts["machine"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[", "not TOML"),
+        ("[other]", "no section 'other'"),
+        ("[sweep]", "no `target`"),
+        ('[sweep]\ntarget = "linux"\nspeed = 1', "no setting 'speed'"),
+        ('[sweep]\ntarget = "linux"\nruns = "two"', "not of type int"),
+        ('[sweep]\ntarget = "linux"\nruns = true', "not of type int"),
+        ('[sweep]\ntarget = "linux"\nonly = [1]', "not a list of str"),
+        ('[sweep]\ntarget = "linux"\nbudget = "soon"', "not a duration"),
+        ('[sweep]\ntarget = "linux"\nrepetitions = 0', "`repetitions` is 0"),
+        ('[sweep]\ntarget = "linux"\nimage = "none.elf"', "cannot be read"),
+        ('[sweep]\ntarget = "linux"\n[axes]\nruns = 3', "neither a list"),
+        ('[sweep]\ntarget = "linux"\n[axes]\nruns = {from = 1, to = 0, step = 1}', "counts from"),
+        (
+            '[sweep]\ntarget = "linux"\n[axes]\nseed = {from = 1, to = 999999999, step = 1}',
+            "more than 100000",
+        ),
+        ('[sweep]\ntarget = "linux"\nruns = 1\n[axes]\nruns = [1]', "stands in"),
+        ('[sweep]\ntarget = "linux"\n[[exclude]]\nruns = 1', "does not set"),
+        ('[sweep]\ntarget = "linux"\n[[exclude]]\ntarget = "linux"', "plans no task"),
+        ('[sweep]\ntarget = "linux"\nconfig = {a = [1]}', "neither a text nor a number"),
+    ],
+)
+def test_what_is_no_plan_is_one_sentence(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(BadFile, match=r"plan\.toml") as caught:
+        read(tmp_path, text)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -43,6 +43,13 @@ def test_a_moved_circle_keeps_its_contract_and_is_timed_in_cycles(
     assert len(measured.bundle.identity.plan["checkpoints"]["syscall.null"]) == 64
 
 
+def test_a_moved_system_call_has_the_same_pc_as_in_qemu_at_every_step(kernel: str) -> None:
+    found = TARGET.prove(Request(kernel=kernel), "syscall.null")
+    assert found.identical
+    assert (found.turns, found.differing, found.unexplained) == (8, {}, {})
+    assert found.rtl_steps > 8 * 200
+
+
 def test_two_runs_of_a_checkpoint_are_equal_to_the_byte(measured: MeasurementResult) -> None:
     assert measured.consoles["run-1"] == measured.consoles["run-2"]
     assert b'"kind":"group"' in measured.consoles["run-1"]

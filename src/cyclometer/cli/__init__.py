@@ -32,6 +32,7 @@ COMMANDS = {
     "doctor": "cyclometer.cli.doctor",
     "report": "cyclometer.cli.report",
     "export": "cyclometer.cli.export",
+    "prove-move": "cyclometer.cli.prove_move",
     "target": "cyclometer.cli.target",
     "store": "cyclometer.cli.store",
     "schema": "cyclometer.cli.schema",

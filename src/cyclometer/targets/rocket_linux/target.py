@@ -38,7 +38,7 @@ from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.image import MACHINES
 from cyclometer.targets.rocket import simulator as rocket_board
 from cyclometer.targets.rocket.target import memory_options, memory_settings
-from cyclometer.targets.rocket_linux import m_mode
+from cyclometer.targets.rocket_linux import m_mode, proof
 from cyclometer.targets.rocket_linux import trace as moved_trace
 from cyclometer.targets.rocket_linux.checkpoint import on_board
 from cyclometer.targets.rocket_linux.moves import Moved, Moves
@@ -113,10 +113,10 @@ class RocketLinuxTarget:
         guest, simulator = self._prepare(request, progress)
         contracts = self._chosen(request.only)
         progress.visits(0, len(contracts) + 1, f"{guest.kernel.name}: proof")
-        proof = prove(guest, tuple(contracts), request.watchdog_s or BOOT_S)
+        proven = prove(guest, tuple(contracts), request.watchdog_s or BOOT_S)
         visits = {
             key: _visit(contracts[key], request, cost)
-            for key, cost in turn_costs(proof.records).items()
+            for key, cost in turn_costs(proven.records).items()
         }
         runs = request.runs or RUNS
         moves = Moves(
@@ -126,7 +126,7 @@ class RocketLinuxTarget:
             progress,
         )
         moved = moves.all([visit for visit in visits.values() for _ in range(runs)])
-        return self._bundle(guest, proof, moved, runs, request, progress)
+        return self._bundle(guest, proven, moved, runs, request, progress)
 
     def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
         """A move for each circle of `keys`, whose telling test's window the RTL writes down."""
@@ -134,18 +134,40 @@ class RocketLinuxTarget:
         guest, simulator = self._prepare(request, SILENT)
         bound_s = request.watchdog_s or BOOT_S
         symbols = moved_trace.symbols(guest, bound_s)
-        proof = prove(guest, tuple(keys), bound_s)
+        proven = prove(guest, tuple(keys), bound_s)
         contracts = {contract.key: contract for contract in self.circles()[1]}
-        costs = turn_costs(proof.records)
+        costs = turn_costs(proven.records)
         visits = [
             moved_trace.visit(key, request.method or own_method(contracts[key]), costs[key])
             for key in keys
             if key in costs
         ]
         moves = Moves(guest, [str(simulator), *memory_options(request)], bound_s, SILENT)
-        untold = [r for r in proof.records if isinstance(r, Failed | Skipped)]
+        untold = [r for r in proven.records if isinstance(r, Failed | Skipped)]
         found = moved_trace.traced(guest, symbols, visits, moves.traced)
         return replace(found, records=[*found.records, *untold], settings=memory_settings(request))
+
+    def prove(self, request: Request, key: str) -> proof.Proof:
+        """One window of a circle in QEMU and on the RTL. Raises MeasurementFailed, and UsageError
+        where there is no such circle.
+        """
+        request = _with_config(request)
+        guest, simulator = self._prepare(request, SILENT)
+        if key not in {contract.key for contract in self.circles()[1]}:
+            raise UsageError(f"{self.name} has no circle {key!r}; `cyclometer list` names them")
+        bound_s = request.watchdog_s or BOOT_S
+        known = moved_trace.symbols(guest, bound_s)
+        visit = Visit(_RUN, key, "accumulated", proof.FLOW)
+        moves = Moves(guest, [str(simulator), *memory_options(request)], bound_s, SILENT)
+        found = moved_trace.traced(guest, known, [visit], moves.traced)
+        if key not in found.windows:
+            raise MeasurementFailed(
+                f"{key} has no test on the RTL; `cyclometer run --target {self.name} --only {key}` "
+                "says why"
+            )
+        qemu = proof.in_qemu(guest, visit, bound_s)
+        function = proof.named(known, found.places)
+        return proof.compare(key, proof.FLOW.initial, qemu, found.windows[key], function)
 
     def _chosen(self, only: Sequence[str]) -> dict[str, Contract]:
         """By key. Raises NothingMeasured where none matches. An exact clock needs no circles for
@@ -167,7 +189,7 @@ class RocketLinuxTarget:
     def _bundle(
         self,
         guest: Guest,
-        proof: Printed,
+        proven: Printed,
         moved: Sequence[Moved],
         runs: int,
         request: Request,
@@ -178,10 +200,10 @@ class RocketLinuxTarget:
             "verilator": rocket_board.verilator_version(),
             "core": CORE,
         }
-        told = {"kernel": proof.hello.kernel, **memory_settings(request)}
+        told = {"kernel": proven.hello.kernel, **memory_settings(request)}
         assembler = Assembler(self.name, facts, told)
-        assembler.add(_PROOF_RUN, proof.records)
-        consoles = {f"run-{_PROOF_RUN}": proof.ended.console}
+        assembler.add(_PROOF_RUN, proven.records)
+        consoles = {f"run-{_PROOF_RUN}": proven.ended.console}
         for number, one in enumerate(moved):
             run = 1 + number % runs
             _add(assembler, run, one)

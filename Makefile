@@ -8,7 +8,7 @@ FAST := not slow and not e2e and not long
 PYTEST := $(BIN)/pytest -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup setup-dev setup-all test test-fast test-long kernel-test lint format catalogue bench mutate doctor clean
+.PHONY: help run setup setup-dev setup-all test test-fast test-long kernel-test lint format catalogue site bench mutate doctor clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -71,6 +71,10 @@ format: setup-dev ## rewrite the Python and C files in one style
 
 catalogue: setup-all ## write docs/catalogue.md anew from the circles' contracts
 	$(BIN)/python tools/catalogue.py
+
+site: setup-dev ## build the documentation site into build/site; links are strict
+	$(BIN)/python tools/documentation.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: setup-all ## rig cost, suite time, spread between runs, beside other tools on this machine
 	$(BIN)/python tools/bench.py

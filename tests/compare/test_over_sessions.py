@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import msgspec
 import numpy as np
 import pytest
 from scipy import stats
@@ -57,7 +58,7 @@ def test_visits_alone_are_nearly_honest(
     nothing = Component(0.0, 1.0, "nothing")
     monkeypatch.setattr(component, "assumed", lambda *_: nothing)
     monkeypatch.setattr(component, "of_controls", lambda _: None)
-    bases = over_sessions.bases(pairs(of(before), of(after)), Options())
+    bases, _ = over_sessions.bases(pairs(of(before), of(after)), Options())
     share = np.mean([basis.change.p < 0.05 for basis in bases])
     assert share < (0.08 if (before, after) == ("aa1", "aa2") else 0.20)
     assert len(changed(compare(of(before), of(after)))) <= 3
@@ -156,3 +157,31 @@ def test_halves_of_one_session_differ_and_are_not_called_different() -> None:
     raw = methods["Welch's t over all samples, p <= 5 %"]
     assert raw.rate > 0.9
     assert stats.binomtest(raw.alarms, raw.comparisons, 0.05).pvalue < 1e-9
+
+
+def test_the_sessions_are_told() -> None:
+    told = compare(of("aa1"), of("aa2")).told
+    assert told[0].startswith("1 against 1 sessions of about ")
+    assert "of boots not known, 1 min apart. The core ran " in told[0]
+    assert told[1].startswith("17 circles of user code moved by ")
+    assert "`cyclometer doctor --calibrate` measures it" in told[2]
+    assert compare(side([]), side([])).told == ()
+
+
+def renamed(bundle: Bundle) -> Bundle:
+    """The bundle with a circle of user code under the name of one that shows the caches."""
+    rows = []
+    for row in bundle.identity.rows:
+        key = "floor.cache" if row.contract.key == "vdso.clock_gettime" else row.contract.key
+        contract = msgspec.structs.replace(row.contract, key=key)
+        rows.append(msgspec.structs.replace(row, contract=contract))
+    return replace(bundle, identity=msgspec.structs.replace(bundle.identity, rows=tuple(rows)))
+
+
+def test_busier_caches_leave_every_row_undecided() -> None:
+    before = side([renamed(recorded("aa1"))])
+    busy = compare(before, slower(renamed(recorded("aa2")), 1.05, "floor.cache", "eventfd."))
+    assert changed(busy) == []
+    assert "a busier machine: floor.cache changed by +" in busy.findings[0].reason
+    quiet = compare(before, slower(renamed(recorded("aa2")), 1.05, "eventfd."))
+    assert changed(quiet)

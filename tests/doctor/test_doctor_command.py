@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from cyclometer.cli import doctor
+from cyclometer.bundle import store
+from cyclometer.cli import cli, doctor
 from cyclometer.doctor import observe as observing
 from cyclometer.doctor.checks import CHECKS
 from cyclometer.errors import UsageError
+from tests.compare.recorded import recorded
 
 ABILITIES = observing.Abilities(True, None, "", "", True, "cc 12", 40, 500)
 
@@ -86,3 +88,23 @@ def test_restore_takes_no_cpu() -> None:
 
 def test_help_shows_an_example() -> None:
     assert "Example: cyclometer doctor --tune" in call("--help").output
+
+
+def test_a_calibration_is_learnt_from_bundles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    names = ("aa1", "aa2", "s1")
+    stored = [str(store.write(recorded(name), tmp_path / name, {}).path) for name in names]
+    done = CliRunner().invoke(cli, ["doctor", "--calibrate", *stored])
+    assert (done.exit_code, done.exception) == (0, None)
+    assert "(146 circles, 2 pairs)" in done.output
+    assert len(list((tmp_path / "cyclometer/sessions").glob("*.json"))) == 1
+    compared = CliRunner().invoke(cli, ["compare", "--json", stored[0], stored[2]])
+    summary = json.loads(compared.output)["summary"]
+    assert not any("assumed" in sentence for sentence in summary["sessions"])
+
+
+def test_bundles_are_for_calibrating(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["doctor", str(tmp_path)])
+    assert isinstance(done.exception, UsageError)

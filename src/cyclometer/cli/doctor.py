@@ -7,18 +7,27 @@ import dataclasses
 import shutil
 import sys
 import textwrap
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import rich_click as click
 
 from cyclometer import errors
+from cyclometer.cli import common, sides
 from cyclometer.cli.common import print_json
+from cyclometer.cli.progress import Display
+from cyclometer.cli.run import duration
 from cyclometer.environment import ROOT
 
 if TYPE_CHECKING:
     from cyclometer.doctor.checks import Finding
     from cyclometer.doctor.tune import Change
 
+SESSIONS = 5
+"""Sessions of a calibration: ten pairs."""
+CALIBRATION_S = 300.0
 COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
 
 
@@ -37,17 +46,41 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
 @click.option(
     "--restore", "action", flag_value="restore", help="Undo every change that --tune or `ab` made."
 )
+@click.option(
+    "--calibrate",
+    "action",
+    flag_value="calibrate",
+    help="Measure how far sessions of this machine differ, and keep it for `compare`.",
+)
+@click.option(
+    "--budget", callback=duration, metavar="TIME", help="Time for --calibrate.  [default: 5m]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(cpu: int | None, action: str | None, as_json: bool) -> None:
+@click.argument("bundles", nargs=-1, type=click.Path(exists=True, path_type=Path))
+def command(
+    cpu: int | None,
+    action: str | None,
+    budget: float | None,
+    as_json: bool,
+    bundles: tuple[Path, ...],
+) -> None:
     """Say what this machine does to measurements, what each thing costs, and what changes it.
 
     --tune writes the first value of each setting to a journal on disk before it changes it, so that
     --restore brings all of them back, after a crash too. A reboot undoes a tune by itself.
 
+    --calibrate measures five sessions, one after the other, or learns from BUNDLES between which
+    nothing changed, and which may lie days apart.
+
     Ends with 4 where a check is bad, or where a tune or a restore could change nothing it had to.
 
     Example: cyclometer doctor --tune && cyclometer run && cyclometer doctor --restore
     """
+    if action == "calibrate":
+        _calibrate(cpu, budget or CALIBRATION_S, bundles, as_json)
+        return
+    if bundles or budget is not None:
+        raise errors.UsageError("BUNDLES and --budget are for --calibrate; add it")
     done = {"tune": _tune, "restore": _restore}.get(action or "", _examine)(cpu, as_json)
     sys.exit(errors.PASS if done else errors.NOT_COMPARABLE)
 
@@ -110,6 +143,44 @@ def _restore(cpu: int | None, as_json: bool) -> bool:
         for change in tune.restore(journal, ROOT)
     ]
     return _print_changes(changes, as_json, "every setting is as it was")
+
+
+def _calibrate(cpu: int | None, budget_s: float, bundles: tuple[Path, ...], as_json: bool) -> None:
+    """Learns from bundles, or from sessions that it measures and keeps in the store."""
+    from cyclometer.compare import calibration, pairing
+
+    paths = list(bundles) or _sessions(cpu, budget_s)
+    known = calibration.learn([pairing.side([bundle]) for bundle in sides.load(paths)])
+    kept = calibration.keep(known, sides.calibrations())
+    if as_json:
+        print_json("calibration", msgspec.to_builtins(known) | {"kept": str(kept)})
+        return
+    for sentence in calibration.sentences(known):
+        click.echo(sentence)
+    click.echo(f"kept in {kept}; `cyclometer compare` reads it")
+
+
+def _sessions(cpu: int | None, budget_s: float) -> list[Path]:
+    """Measures sessions one after the other; where their bundles are."""
+    from cyclometer import environment
+    from cyclometer.bundle import store
+    from cyclometer.targets.api import Progress, Request
+    from cyclometer.targets.registry import TARGETS
+
+    folder = common.STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-calibration"
+    found = []
+    for number in range(1, SESSIONS + 1):
+        request = Request(budget_s=budget_s / SESSIONS, cpu=cpu)
+        with Display() as display:
+            measured = TARGETS.load("linux").measure(
+                request, environment.collect(), Progress(display.show)
+            )
+        if measured.interrupted:
+            raise errors.MeasurementFailed("interrupted; nothing about sessions is kept")
+        path = folder / str(number)
+        store.write(measured.bundle, path, {store.CONSOLE: measured.console})
+        found.append(path)
+    return found
 
 
 def _print_changes(changes: list[Change], as_json: bool, closing: str) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -191,9 +192,8 @@ def compare(operands: Sequence[str], chosen: Options, across: Across) -> Compari
 
     before, after = _parted(operands)
     if after:
-        return verdicts.compare(
-            _side(before, chosen.level), _side(after, chosen.level), chosen, across
-        )
+        sides = _side(before, chosen.level), _side(after, chosen.level)
+        return verdicts.compare(*sides, calibrated(chosen, sides[0]), across)
     both = _side(before, chosen.level)
     if not any(across.values()):
         across = {**across, "state": _STATES}
@@ -204,6 +204,24 @@ def compare(operands: Sequence[str], chosen: Options, across: Across) -> Compari
             f"{before[0]} does not hold both sides (rows of {asked}); name what came after, too"
         )
     return found
+
+
+def calibrated(chosen: Options, side: Side) -> Options:
+    """The options with what is kept about the machine of a side's sessions."""
+    from cyclometer.compare import calibration
+
+    sessions = [one for circle in side.circles for one in circle.estimate.sessions]
+    if not sessions:
+        return chosen
+    file = calibration.path(calibrations(), calibration.machine(sessions[0].occasion))
+    return replace(chosen, calibration=calibration.read(file))
+
+
+def calibrations() -> Path:
+    """The folder of calibrations, one file a machine."""
+    from cyclometer.doctor import tune
+
+    return tune.default_journal().with_name("sessions")
 
 
 def load(paths: Sequence[Path]) -> list[Bundle]:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How far two sessions differ although nothing changed: the session component of the variance.
 
-One session cannot tell it from its own visits. What can, the largest of what is at hand being
-taken:
+One session cannot tell it from its own visits. The controls can, and one of the other two; the
+larger is taken:
 
 - the controls of the very pair: circles that stay in user code, which no change of the kernel
   moves (a lower bound, because they see less of the machine than system calls do);
+- repeated sessions of the machine, which `calibration` keeps;
 - an assumption, if nothing else is known: ASSUMED_SD, with ASSUMED_DF degrees of freedom.
 """
 
@@ -58,21 +59,25 @@ def assumed(key: str, before: Sequence[Session], after: Sequence[Session]) -> Co
     """The component of a circle's change if nothing but the circle and the gap is known."""
     apart = {gap(a.occasion, b.occasion) for a in before for b in after}
     sd = ASSUMED_SD["machine" if "machine" in apart else "hour"]
-    if any(fnmatch.fnmatchcase(key, pattern) for pattern in RESTLESS):
+    if is_restless(key):
         sd *= RESTLESS_TIMES
     variance = sd**2 * (1 / len(before) + 1 / len(after))
     return Component(variance, ASSUMED_DF, f"are assumed to differ by {100 * sd:.2g} %")
+
+
+def is_restless(key: str) -> bool:
+    """Whether sessions of this circle differ further than those of others."""
+    return any(fnmatch.fnmatchcase(key, pattern) for pattern in RESTLESS)
 
 
 def is_control(contract: Contract, difference: Difference) -> bool:
     """Whether nothing in the kernel can move this circle, and it is not the reference itself."""
     stays = all(contract.expect.get(name, 0) == 0 for name in _CONTROLLED)
     counted = {"entries", "switches"} <= contract.expect.keys()
-    restless = any(fnmatch.fnmatchcase(contract.key, pattern) for pattern in RESTLESS)
     return (
         counted
         and stays
-        and not restless
+        and not is_restless(contract.key)
         and not (contract.key.startswith(FLOOR) and difference.by_floors)
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cyclometer.compare import statistics
+from cyclometer.compare.calibration import Calibration
 from cyclometer.compare.pairing import Circle, Pair
 from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
@@ -36,6 +37,8 @@ class Options:
     fdr: float = 0.05
     # change on an exact clock that moving code causes; None: exact.LAYOUT_FLOORS
     layout_floor: float | None = None
+    # how far sessions of the machine differ, if it was measured
+    calibration: Calibration | None = None
 
     @property
     def level(self) -> float:

@@ -21,10 +21,12 @@ from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change, two_sided
 from cyclometer.estimate.interval import student
 from cyclometer.estimate.rows import Estimate
-from cyclometer.estimate.session import satterthwaite
+from cyclometer.estimate.session import CLEAR, Session, satterthwaite
 
 CORE_MOVED = 0.10
 """A core that is faster or slower by more than this fraction is taken for another machine."""
+CACHES = ("floor.cache", "floor.code")
+"""Circles whose latency is that of the caches beside the core."""
 SIGNS = 0.01
 """Significance at which the controls, by their signs, have moved to one side."""
 
@@ -35,9 +37,9 @@ def have(pair: Pair) -> bool:
     return bool(b.sessions and a.sessions)
 
 
-def bases(pairs: Sequence[Pair], options: Options) -> list[Basis]:
-    """What the sessions of both sides say about each pair; all pairs of a suite at once, because
-    some of them are the controls of the others.
+def bases(pairs: Sequence[Pair], options: Options) -> tuple[list[Basis], tuple[str, ...]]:
+    """What the sessions of both sides say about each pair, and sentences about all of them; all
+    pairs of a suite at once, because some of them are the controls of the others.
     """
     found = [difference(*(e.sessions for e in both(pair))) for pair in pairs]
     controls = [
@@ -46,10 +48,11 @@ def bases(pairs: Sequence[Pair], options: Options) -> list[Basis]:
         if component.is_control(both(pair)[0].contract, one)
     ]
     common = component.of_controls(controls)
-    moved = _machine_moved(controls, options)
-    return [
+    moved = _machine_moved(controls, options) or _busy(pairs, found, options)
+    of_pairs = [
         _basis(pair, one, common, moved, options) for pair, one in zip(pairs, found, strict=True)
     ]
+    return of_pairs, _told(pairs, found, controls, options) if pairs else ()
 
 
 def _basis(
@@ -57,6 +60,9 @@ def _basis(
 ) -> Basis:
     b, a = both(pair)
     between = component.assumed(pair.key, b.sessions, a.sessions)
+    if options.calibration is not None:
+        known = options.calibration.component(pair.key, b.sessions, a.sessions, one.own_variance)
+        between = known or between
     if controls is not None and controls.variance > between.variance:
         between = controls
     variance, df = satterthwaite((*one.parts, (between.variance, between.df)))
@@ -91,6 +97,64 @@ def _machine_moved(controls: Sequence[Difference], options: Options) -> str:
         return ""
     share = f"{100 * math.expm1(middle):+.2g} %"
     return f"the machine moved: {moved.size} circles that stay in user code changed by {share}"
+
+
+def _busy(pairs: Sequence[Pair], found: Sequence[Difference], options: Options) -> str:
+    """Why no row can be judged, if what follows the caches alone has changed: work beside one of
+    the sides makes the kernel dearer in cycles, which no chain of instructions sees.
+    """
+    for pair, one in zip(pairs, found, strict=True):
+        beyond = abs(one.value) > CLEAR * math.sqrt(one.own_variance)
+        if pair.key in CACHES and beyond and abs(one.value) > math.log1p(options.margin) / 2:
+            moved = f"{100 * math.expm1(one.value):+.2g} %"
+            return f"one side was measured on a busier machine: {pair.key} changed by {moved}"
+    return ""
+
+
+def _told(
+    pairs: Sequence[Pair],
+    found: Sequence[Difference],
+    controls: Sequence[Difference],
+    options: Options,
+) -> tuple[str, ...]:
+    """Sentences about the sessions, for whoever reads the verdicts."""
+    b, a = both(pairs[0])
+    seconds = [float(np.ptp(one.seconds)) for one in (*b.sessions, *a.sessions)]
+    many = f"{len(b.sessions)} against {len(a.sessions)} sessions"
+    lines = [f"{many} of about {np.median(seconds):.0f} s, {_apart(b.sessions, a.sessions)}."]
+    speeds = [one.speed for one in found if one.speed is not None]
+    if speeds:
+        share = math.expm1(-float(np.median(speeds)))
+        way = "faster" if share > 0 else "slower"
+        lines[0] += f" The core ran {rough(abs(share))} {way} after: taken off each visit."
+    if controls:
+        moved = np.expm1([one.value for one in controls])
+        spread = f" (sd {100 * moved.std(ddof=1):.2g} %)" if moved.size > 1 else ""
+        middle = 100 * float(np.median(moved))
+        lines.append(f"{moved.size} circles of user code moved by {middle:+.2g} %{spread}.")
+    if options.calibration is None:
+        lines.append(
+            "How far sessions of this machine differ is assumed; `cyclometer doctor --calibrate` "
+            "measures it."
+        )
+    return tuple(lines)
+
+
+def _apart(before: Sequence[Session], after: Sequence[Session]) -> str:
+    """How far the sessions of two sides lie apart, as a phrase."""
+    boots = {one.occasion.boot for one in (*before, *after)}
+    boot = "of one boot" if len(boots) == 1 and "" not in boots else "of other boots"
+    if boots == {""}:
+        boot = "of boots not known"
+    began = [[s.occasion.began for s in side if s.occasion.began] for side in (before, after)]
+    if not all(began):
+        return boot
+    minutes = abs((min(began[1]) - min(began[0])).total_seconds()) / 60
+    return (
+        f"{boot}, {minutes:.0f} min apart"
+        if minutes < 120
+        else f"{boot}, {minutes / 60:.0f} h apart"
+    )
 
 
 def _core_moved(one: Difference) -> str:

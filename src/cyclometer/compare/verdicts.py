@@ -31,11 +31,14 @@ from cyclometer.estimate.interval import Interval
 
 @dataclass(frozen=True)
 class Comparison:
-    """All findings of two sides, and what differs around them."""
+    """All findings of two sides, and what differs around them; `told` are sentences about the
+    sessions that they rest on.
+    """
 
     findings: tuple[Finding, ...]
     options: Options
     sides: tuple[Side, Side]
+    told: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Verdict -> rows, in the order of VERDICTS, without zeros."""
@@ -63,9 +66,10 @@ def compare(
         for pair in found
     ]
     open_pairs = [pair for pair, finding in zip(found, settled, strict=True) if finding is None]
-    noisy = iter(_noisy(open_pairs, options))
+    judged, told = _noisy(open_pairs, options)
+    noisy = iter(judged)
     return Comparison(
-        tuple(finding or next(noisy) for finding in settled), options, (before, after)
+        tuple(finding or next(noisy) for finding in settled), options, (before, after), told
     )
 
 
@@ -165,10 +169,11 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
     return None
 
 
-def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:
-    """Tests all pairs on noisy clocks together."""
+def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding], tuple[str, ...]]:
+    """Tests all pairs on noisy clocks together; and what their sessions were."""
     apart = [pair for pair in open_pairs if over_sessions.have(pair) and not over_pairs.have(pair)]
-    of_sessions = dict(zip(map(id, apart), over_sessions.bases(apart, options), strict=True))
+    found, told = over_sessions.bases(apart, options)
+    of_sessions = dict(zip(map(id, apart), found, strict=True))
     bases = [
         of_sessions.get(id(pair))
         or (over_pairs if over_pairs.have(pair) else over_runs).basis(pair, options)
@@ -183,7 +188,7 @@ def _noisy(open_pairs: Sequence[Pair], options: Options) -> list[Finding]:
         if i in adjusted
         else over_runs.too_few(pair, one, options)
         for i, (pair, one) in enumerate(zip(open_pairs, bases, strict=True))
-    ]
+    ], told
 
 
 def _judged(pair: Pair, one: Basis, p: float, options: Options) -> Finding:

@@ -46,6 +46,8 @@ def show(comparison: Comparison) -> None:
     console = paper()
     found = [finding for verdict in VERDICTS for finding in comparison.of(verdict)]
     wide = console.width >= _WIDE
+    for said in comparison.told:
+        console.print(said, soft_wrap=True)
     if found:
         console.print(table(found, telling_options(comparison.findings), wide))
     refused = [] if wide else [f"{f.key}: {f.reason}" for f in found if f.verdict in _REFUSED]
@@ -153,6 +155,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "rows": [_row_json(finding) for finding in comparison.findings],
         "summary": {
             "sentence": sentence(comparison),
+            "sessions": list(comparison.told),
             "counts": comparison.counts(),
             "gate_exit_code": gate_code(comparison),
             "margin": comparison.options.margin,

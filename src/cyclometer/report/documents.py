@@ -139,6 +139,7 @@ class ComparedRow(Struct):
 
 class ComparisonSummary(Struct):
     sentence: str
+    sessions: Annotated[list[str], Meta(description="about the sessions of both sides")]
     counts: Annotated[dict[str, int], Meta(description="rows by verdict")]
     gate_exit_code: int
     margin: float
@@ -280,6 +281,29 @@ class Setting(Struct):
     refusal: str
 
 
+class Variance(Struct):
+    variance: Annotated[float, Meta(description="of a session's mean, on logarithms")]
+    df: float
+
+
+class Known(Struct):
+    """What sessions that lay so far apart showed."""
+
+    pairs: int
+    rows: dict[str, Variance]
+    restless: Variance | None
+    others: Variance | None
+
+
+class Calibration(Struct):
+    """`doctor --calibrate`: how far sessions of this machine differ."""
+
+    machine: dict[str, str]
+    created: str
+    gaps: Annotated[dict[str, Known], Meta(description="hour: of one boot; machine: further")]
+    kept: str
+
+
 class Settings(Struct):
     """`doctor --tune` and `--restore`: what was changed."""
 
@@ -363,6 +387,7 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "circles": (1, Circles),
     "machine": (1, Machine),
     "settings": (1, Settings),
+    "calibration": (1, Calibration),
     "lint": (1, Lint),
     "rules": (1, Rules),
     "ingested": (1, Ingested),

@@ -230,12 +230,15 @@ def test_minimum_detectable_effect_by_hand() -> None:
     )
 
 
-def half_width(row: Change, now: tuple[int, int], added: int) -> float:
-    """Half-width to expect with so many more runs a side, the spread of a run unchanged."""
+def clear(row: Change, now: tuple[int, int], added: int) -> float:
+    """What an estimate needs to stay beyond its half-width four times in five, with so many more
+    runs a side and the spread of a run unchanged.
+    """
     n1, n2 = now[0] + added, now[1] + added
     error = row.standard_error * math.sqrt((1 / n1 + 1 / n2) / (1 / now[0] + 1 / now[1]))
     df = row.df * (n1 + n2 - 2) / (sum(now) - 2)
-    return float(stats.t.ppf(0.975, df)) * error
+    power = 0.9 if abs(row.log_ratio) < EDGE else 0.8
+    return float(stats.t.ppf(0.975, df) + stats.t.ppf(power, df)) * error
 
 
 @pytest.mark.parametrize(
@@ -254,17 +257,33 @@ def test_runs_still_needed(
     row = a_change(log_ratio, wide, df=sum(now) - 2)
     more = statistics.decide(row, now).more
     assert more is not None
-    assert half_width(row, now, more) < target <= half_width(row, now, more - 1)
+    assert clear(row, now, more) < target <= clear(row, now, more - 1)
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.004, 0.018])
+def test_so_many_runs_decide_the_row_three_times_in_four(truth: float) -> None:
+    """The number asked for if the estimate is what the truth is."""
+    rng, spread, now = np.random.default_rng(5), 0.012, 4
+    error = spread * math.sqrt(2 / now)
+    row = a_change(math.log1p(truth), float(stats.t.ppf(0.975, 6)) * error, df=6)
+    more = statistics.decide(row, (now, now)).more
+    assert more
+    decided = 0
+    for _ in range(400):
+        sides = np.exp(spread * rng.standard_normal((2, now + more)))
+        found = statistics.change(sides[0], sides[1] * (1 + truth))
+        decided += statistics.decide(found, (now + more, now + more)).verdict != "undecided"
+    assert decided / 400 >= 0.75
 
 
 def test_runs_needed_are_out_of_reach_at_the_very_edge() -> None:
-    assert statistics.decide(a_change(EDGE, 0.03), (5, 5)).more == 30
+    assert statistics.decide(a_change(EDGE, 0.03), (5, 5)).more == 64
     assert statistics.decide(a_change(EDGE * 0.9999, 0.03), (5, 5)).more is None
 
 
 def test_last_reachable_number_of_runs() -> None:
     row = a_change(0.0, 0.3, df=8)
-    last = half_width(row, (5, 5), 1000)
+    last = clear(row, (5, 5), 1000)
     reachable = statistics.decide(row, (5, 5), margin=math.expm1(last * (1 + 1e-9)))
     assert reachable.more == 1000
     assert statistics.decide(row, (5, 5), margin=math.expm1(last * (1 - 1e-6))).more is None
@@ -368,7 +387,10 @@ def test_interval_within_runs_is_open_where_a_side_is() -> None:
         ([100.0], [101.0, 101.0], 0.0, 0.01, "regressed"),
         ([100.0], [99.0], 0.0, -0.01, "improved"),
         ([100.0], [101.0], 0.01, 0.01, "equivalent"),
-        ([100.0], [99.0], 0.01, -0.01, "equivalent"),
+        ([101.0], [100.0], 0.01, -1 / 101, "equivalent"),
+        ([100.0], [99.0], 0.01, -0.01, "improved"),
+        ([1000.0], [1105.0], 0.1, 0.105, "regressed"),
+        ([1105.0], [1000.0], 0.1, -105 / 1105, "improved"),
         ([100.0], [102.0], 0.01, 0.02, "regressed"),
     ],
 )

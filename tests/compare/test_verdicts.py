@@ -13,6 +13,7 @@ from scipy import stats
 
 from cyclometer import errors
 from cyclometer.bundle.model import Problem
+from cyclometer.compare import statistics
 from cyclometer.compare.exact import LAYOUT_FLOORS
 from cyclometer.compare.finding import Finding, Options
 from cyclometer.compare.pairing import Side, side
@@ -153,7 +154,8 @@ def test_exact_cycles_have_the_layout_floor_that_was_measured(
         (-0.9, "equivalent"),
         (-1.1, "improved"),
     ):
-        found = compare(before, timed(method, tests, 1000 * (1 + factor * share))).findings[0]
+        cycles = 1000 * (1 + abs(factor) * share) ** math.copysign(1, factor)
+        found = compare(before, timed(method, tests, cycles)).findings[0]
         assert found.verdict == verdict
         assert found.reason == f"exact clock, layout floor {100 * share:.2g} %"
     moved = compare(before, timed(method, tests, 1001), Options(layout_floor=0.0)).findings[0]
@@ -169,6 +171,59 @@ def test_an_exact_clock_whose_runs_differ_is_judged_as_noisy() -> None:
     found = judged([1000, 1001, 1000], [1020, 1021, 1022], clock=ICOUNT)
     assert found.verdict == "regressed"
     assert found.reason.startswith("the runs differ although the clock is exact")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ([1000] * 5, [1050] * 5, "equivalent"),
+        ([1000, 1001, 1000, 1000, 1001], [1050, 1051, 1050, 1050, 1051], "equivalent"),
+        ([1050, 1051, 1050, 1050, 1051], [1000, 1001, 1000, 1000, 1001], "equivalent"),
+        ([1000, 1001, 1000, 1000, 1001], [1200, 1201, 1200, 1200, 1201], "regressed"),
+    ],
+)
+def test_boots_that_differ_by_a_cycle_do_not_lift_the_layout_floor(
+    before: list[float], after: list[float], verdict: str
+) -> None:
+    found = judged(before, after, clock=RTL)
+    assert found.verdict == verdict
+    assert "layout floor" in found.reason
+
+
+def test_two_states_of_a_boot_are_no_change() -> None:
+    """Two boots a side, in either of two states: the split falls between the sides in one case of
+    three.
+    """
+
+    def boots(key: str, instructions: float) -> Side:
+        return one_side(Spec(key, [instructions] * 2, clock=ICOUNT))
+
+    found = compare(boots("timer.timerfd", 3796), boots("timer.timerfd", 3799))
+    assert found.findings[0].reason == "exact clock, boots of one image differ by up to 1 %"
+    assert gate_code(found) == errors.PASS
+    assert gate_code(compare(boots("pipe", 3796), boots("pipe", 3799))) == errors.REGRESSED
+    assert gate_code(compare(boots("timer.x", 3796), boots("timer.x", 3896))) == errors.REGRESSED
+
+
+def test_runs_that_agree_are_as_sure_as_a_relabelling_whatever_their_logarithms() -> None:
+    assert statistics.change([5.0] * 3, [6.0] * 3).p == pytest.approx(0.1)
+    assert statistics.change([26.5] * 5, [27.03] * 5).p == pytest.approx(2 / 252)
+
+
+def test_what_a_suite_would_find_is_found_four_times_in_five() -> None:
+    """A change of the size that rows state, planted in one row of forty; the others stay."""
+    rng, runs, spread, found = np.random.default_rng(6), 6, 0.006, 0
+    for _ in range(100):
+        logs = spread * rng.standard_normal((2, 40, runs))
+        quiet = compare(*map(_rows, logs)).findings
+        size = float(np.median([f.minimum_detectable or 0.0 for f in quiet]))
+        logs[1, 0] += math.log1p(size)
+        found += compare(*map(_rows, logs)).findings[0].verdict == "regressed"
+    assert 0.7 <= found / 100 <= 0.92
+
+
+def _rows(logs: np.ndarray) -> Side:
+    return one_side(*(Spec(f"c{i}", list(1000.5 * np.exp(row))) for i, row in enumerate(logs)))
 
 
 Layouts = dict[str, list[float]]  # image: latency in each boot of it

@@ -7,6 +7,7 @@ The unit is the image: another boot of an image repeats it and shows nothing new
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
@@ -24,6 +25,11 @@ LAYOUT_FLOORS = {"turns": 0.10, "passes": 0.15, "few passes": 0.30}
 """What moving code alone does to exact cycles, by what was timed: docs/experiments/layout.md. A
 pass meets caches and predictors as the rig left them, and the lowest of few passes is not yet the
 one that repeats."""
+BOOT_BOUND = ("timer.*", "process.*", "memory.map_unmap.*")
+"""Circles whose count of instructions keeps some memory of the boot (LIMITS.md)."""
+BOOT_FLOOR = 0.01
+"""What two boots of one image differ by at most in these: which of two states a boot is in can part
+two boots from two others."""
 FEW_PASSES = 10
 """Fewer passes than these are few: a quick run's."""
 LAYOUTS = 3
@@ -95,10 +101,10 @@ def judge(pair: Pair, options: Options) -> Finding | None:
         return None
     floor = layout_floor(options, b, a)
     change, verdict = statistics.decide_exact(_distinct(b.runs), _distinct(a.runs), floor)
-    if 0 < abs(change) <= floor and min(images(pair)) >= LAYOUTS:
+    if change and verdict == "equivalent" and min(images(pair)) >= LAYOUTS:
         return None
     interval = Interval(change, change, options.level)
-    reason = "exact clock" + (f", layout floor {rough(floor)}" if floor else "")
+    reason = "exact clock" + (f", {_why(b)} {rough(floor)}" if floor else "")
     return Finding(pair, for_rates(verdict, b), reason, change, interval, "exact", None, floor, 0)
 
 
@@ -109,10 +115,28 @@ def layout_floor(options: Options, *estimates: Estimate) -> float:
     return max(map(_layout_floor, estimates))
 
 
-def _layout_floor(e: Estimate) -> float:
-    """Counts of instructions have none. Printed figures are taken for passes: nobody says how they
-    were timed.
+def noisy_floor(pair: Pair, options: Options) -> float:
+    """The floor of a pair by an exact clock whose boots differ: a cycle between boots of one image
+    says nothing about what another image moves. None is needed for a clock that is not exact, or
+    where images enough show their own spread.
     """
+    b, a = both(pair)
+    if not b.clock.exact or min(images(pair)) >= LAYOUTS:
+        return 0.0
+    return layout_floor(options, b, a)
+
+
+def _why(e: Estimate) -> str:
+    return "layout floor" if e.clock.unit == "cycles" else "boots of one image differ by up to"
+
+
+def _layout_floor(e: Estimate) -> float:
+    """Counts of instructions have none, but for circles that keep some memory of the boot. Printed
+    figures are taken for passes: nobody says how they were timed.
+    """
+    key = e.contract.key
+    if e.clock.unit == "instructions" and any(fnmatch.fnmatchcase(key, p) for p in BOOT_BOUND):
+        return BOOT_FLOOR
     if e.clock.unit != "cycles":
         return 0.0
     if e.method == "accumulated":

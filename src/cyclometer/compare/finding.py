@@ -53,6 +53,7 @@ class Basis:
     note: what a reader must know about the comparison itself, as a phrase; may be empty.
     veto: why no verdict can be given whatever the change is; empty if one can.
     overall: the change of the overall latency, as a logarithm; None if it is not known.
+    floor: the fraction that moving code alone may change; 0 if it cannot.
     """
 
     change: statistics.Change
@@ -62,6 +63,7 @@ class Basis:
     veto: str = ""
     overall: float | None = None
     disagreement: str = ""
+    floor: float = 0.0
 
 
 @dataclass(frozen=True)

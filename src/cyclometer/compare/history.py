@@ -15,6 +15,7 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.compare import edivisive, exact
 from cyclometer.compare.finding import Options
 from cyclometer.compare.pairing import VERSIONS, Across, Circle, environment, likeness, made, side
+from cyclometer.compare.statistics import beyond
 from cyclometer.estimate.interval import FloatArray
 
 SHORTEST = 3
@@ -138,8 +139,10 @@ def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ..
     floors = [point.floor for point in points if point.floor is not None]
     if floors:
         floor = max(floors)
-        steps = np.flatnonzero(np.abs(np.diff(values)) > floor * values[:-1]) + 1
-        divided: list[tuple[int, float | None]] = [(int(at), None) for at in steps]
+        steps = [
+            at for at, (one, other) in enumerate(pairwise(values), 1) if beyond(one, other, floor)
+        ]
+        divided: list[tuple[int, float | None]] = [(at, None) for at in steps]
     else:
         divided = _large(values, edivisive.divisions(np.log(values), SHORTEST), options.margin)
     bounds = [0, *(at for at, _ in divided), len(points)]

@@ -35,6 +35,7 @@ def basis(pair: Pair, options: Options) -> Basis:
         note=note,
         overall=overall.log_ratio,
         disagreement=_disagreement(change, overall, options),
+        floor=exact.noisy_floor(pair, options),
     )
 
 

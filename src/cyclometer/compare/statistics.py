@@ -84,8 +84,10 @@ def change(
     if min(side.size for side in logs) < 2:
         return Change(difference, math.inf, 0.0, Interval(-math.inf, math.inf, level), 1.0)
     rounding = [resolution**2 / 12 * math.exp(-2 * float(side.mean())) for side in logs]
+    # runs that agree have no variance, whatever rounding leaves of it
     variances = [
-        max(float(side.var(ddof=1)), floor) for side, floor in zip(logs, rounding, strict=True)
+        max(float(side.var(ddof=1)) if np.ptp(side) else 0.0, floor)
+        for side, floor in zip(logs, rounding, strict=True)
     ]
     error, df = _welch(variances, [side.size for side in logs])
     p = (
@@ -125,7 +127,11 @@ def adjust(p: ArrayLike) -> FloatArray:
 
 
 def decide(
-    row: Change, units: tuple[int, int], margin: float = MARGIN, adjusted_p: float | None = None
+    row: Change,
+    units: tuple[int, int],
+    margin: float = MARGIN,
+    adjusted_p: float | None = None,
+    share: float = 1.0,
 ) -> Decision:
     """The verdict of one row.
 
@@ -138,6 +144,8 @@ def decide(
         margin: the fraction that matters; the interval on the ratio is held against 1/(1 + margin)
             to 1 + margin.
         adjusted_p: p after `adjust` over all rows; None for a row that stands alone.
+        share: of the significance level that one more row of the suite has to stay below, (rows
+            already found + 1) / rows in Benjamini and Hochberg's procedure.
     """
     if not margin > 0:
         raise ValueError(f"The margin is {margin:g}; it must be a positive fraction such as 0.01.")
@@ -152,7 +160,7 @@ def decide(
         verdict = "improved"
     return Decision(
         verdict=verdict,
-        minimum_detectable=_minimum_detectable(row, edge),
+        minimum_detectable=_minimum_detectable(row, edge, share),
         more=0 if verdict != "undecided" else _more(row, units, edge),
     )
 
@@ -214,10 +222,16 @@ def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tup
     """
     value = [_only(before, "before"), _only(after, "after")]
     fraction = (value[1] - value[0]) / value[0]
-    return (
-        fraction,
-        "regressed" if fraction > floor else "improved" if fraction < -floor else "equivalent",
-    )
+    if beyond(value[0], value[1], floor):
+        return fraction, "regressed" if fraction > 0 else "improved"
+    return fraction, "equivalent"
+
+
+def beyond(before: float, after: float, floor: float) -> bool:
+    """Whether a change exceeds a fraction of the smaller of both values: a tenth more is as far
+    from it as the way back.
+    """
+    return max(before, after) > min(before, after) * (1 + floor)
 
 
 def _reach(ratio: float) -> float:
@@ -275,16 +289,16 @@ def _by_relabelling(difference: float, before: int, after: int) -> float:
     return 2 / math.comb(before + after, before) if difference else 1.0
 
 
-def _minimum_detectable(row: Change, edge: float) -> float:
-    """A change is found when it is significant and beyond the margin: its size must clear both, and
-    then the power.
+def _minimum_detectable(row: Change, edge: float, share: float) -> float:
+    """A change is found when it is significant in its suite and beyond the margin: its size must
+    clear both, and then the power.
     """
     if not math.isfinite(row.standard_error):
         return math.inf
-    return math.expm1(
-        max(row.log_interval.half_width, edge)
-        + float(special.stdtrit(row.df, POWER)) * row.standard_error
-    )
+    alpha = share * (1 - row.log_interval.level)
+    critical = float(special.stdtrit(row.df, 1 - alpha / 2))
+    power = float(special.stdtrit(row.df, POWER))
+    return math.expm1(max(critical * row.standard_error, edge) + power * row.standard_error)
 
 
 def _more(row: Change, units: tuple[int, int], edge: float) -> int | None:
@@ -292,7 +306,8 @@ def _more(row: Change, units: tuple[int, int], edge: float) -> int | None:
 
     Where the estimate lies inside the margin, the half-width must fall below its distance to the
     edge (the row becomes equivalent); where it lies outside, below the estimate itself (the change
-    becomes significant).
+    becomes significant). The further units move the estimate, which must stay clear of either with
+    probability POWER.
     """
     if not math.isfinite(row.standard_error):
         return None
@@ -304,5 +319,8 @@ def _more(row: Change, units: tuple[int, int], edge: float) -> int | None:
     now = 1 / units[0] + 1 / units[1]
     error = row.standard_error * np.sqrt((1 / (units[0] + added) + 1 / (units[1] + added)) / now)
     df = row.df + 2 * added
-    enough = np.flatnonzero(special.stdtrit(df, (1 + row.log_interval.level) / 2) * error < target)
+    # inside the margin an estimate can leave it on either side
+    power = (1 + POWER) / 2 if size < edge else POWER
+    clear = special.stdtrit(df, (1 + row.log_interval.level) / 2) + special.stdtrit(df, power)
+    enough = np.flatnonzero(clear * error < target)
     return int(added[enough[0]]) if enough.size else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cyclometer import errors
 from cyclometer.compare import exact, over_pairs, over_runs, over_sessions, statistics
@@ -183,16 +183,21 @@ def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding],
     adjusted = dict(
         zip(tested, statistics.adjust([bases[i].change.p for i in tested]), strict=True)
     )
+    found = sum(p <= options.fdr for p in adjusted.values())
+    share = min(1.0, (found + 1) / max(1, len(adjusted)))
     return [
-        _judged(pair, one, float(adjusted[i]), options)
+        _judged(pair, one, float(adjusted[i]), options, share)
         if i in adjusted
         else over_runs.too_few(pair, one, options)
         for i, (pair, one) in enumerate(zip(open_pairs, bases, strict=True))
     ], told
 
 
-def _judged(pair: Pair, one: Basis, p: float, options: Options) -> Finding:
-    decision = statistics.decide(one.change, one.units, options.margin, p)
+def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) -> Finding:
+    """The verdict on a pair; `share` as in `statistics.decide`."""
+    if one.floor > options.margin:
+        options = replace(options, margin=one.floor)
+    decision = statistics.decide(one.change, one.units, options.margin, p, share)
     reason = one.veto or _why(one, decision, p, options)
     return Finding(
         pair=pair,
@@ -210,11 +215,13 @@ def _judged(pair: Pair, one: Basis, p: float, options: Options) -> Finding:
 
 
 def _why(one: Basis, decision: statistics.Decision, p: float, options: Options) -> str:
-    margin = rough(options.margin)
+    margin = (
+        f"{'layout floor' if one.floor == options.margin else 'margin'} of {rough(options.margin)}"
+    )
     if decision.verdict == "equivalent":
-        return f"the whole interval lies within the margin of {margin}"
+        return f"the whole interval lies within the {margin}"
     if decision.verdict != "undecided":
-        return f"beyond the margin of {margin}, p {p:.2g} over the suite"
+        return f"beyond the {margin}, p {p:.2g} over the suite"
     inside = abs(one.change.log_ratio) <= math.log1p(options.margin)
     what = "the interval reaches beyond the margin" if inside else f"p {p:.2g} over the suite"
     more = f"over {statistics.MOST_UNITS}" if decision.more is None else f"about {decision.more}"

@@ -35,7 +35,7 @@ static uint64_t native_end(void)
     return cyc_native_end();
 }
 
-static int64_t monotonic_ns(void)
+int64_t host_raw_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_RAW, &t);
@@ -45,11 +45,11 @@ static int64_t monotonic_ns(void)
 // The native clock's rate from 50 ms beside CLOCK_MONOTONIC_RAW; good to about 1e-5.
 static uint64_t native_hz(void)
 {
-    int64_t start_ns = monotonic_ns();
+    int64_t start_ns = host_raw_ns();
     uint64_t start = cyc_native_begin();
     int64_t passed_ns;
     do
-        passed_ns = monotonic_ns() - start_ns;
+        passed_ns = host_raw_ns() - start_ns;
     while (passed_ns < NS_PER_S / 20);
     uint64_t passed = cyc_native_end() - start;
     return (uint64_t)((__extension__(__int128) passed * NS_PER_S) / passed_ns);
@@ -380,12 +380,14 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
     }
     if (options->slice != NULL)
         configuration[known] = (struct cyc_param){"slice_ns", options->slice};
+    int shared = clock->begin == native_begin && !clock->exact;
     const struct cyc_hello hello = {
         .target = "linux",
         .kernel = uts.release,
         .configuration = configuration,
         .build = facts,
         // Counters of cycles begin anew with each run, and exact clocks with each boot.
-        .origin = clock->begin == native_begin && !clock->exact ? run->origin : 0};
+        .origin = shared ? run->origin : 0,
+        .origin_ns = shared ? run->origin_ns : 0};
     cyc_record_hello(w, clock, &hello, (uint32_t)options->run);
 }

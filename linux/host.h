@@ -34,6 +34,8 @@ int options_moved(const struct options *options);
 const char *host_choose_clock(struct cyc_clock *clock, const struct options *options);
 // The same clock in a visit's process.
 void host_join_clock(struct cyc_clock *clock, const struct options *options);
+// CLOCK_MONOTONIC_RAW.
+int64_t host_raw_ns(void);
 const char *host_pin(int cpu);
 
 // Chooses the policy if it is "auto": SCHED_FIFO if the kernel allows it. An ordinary one, with its

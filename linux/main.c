@@ -214,6 +214,7 @@ static void prepare_run(struct cyc_clock *clock, const struct options *options)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     run->lines.held = first_process;
     run->origin = clock->begin();
+    run->origin_ns = (uint64_t)host_raw_ns();
     host_hello(run_writer(), clock, options);
 }
 

@@ -31,6 +31,7 @@ struct run {
     struct visit visit; // the one to be made
     struct common_counters common;
     uint64_t origin;             // clock that `at` counts from
+    uint64_t origin_ns;          // CLOCK_MONOTONIC_RAW at that moment
     uint64_t hz;                 // of the clock; 0 if unknown
     int cycles_file, evict_file; // -1 if there is none
     uint32_t answering;          // bit n: program n of the user's answers requests

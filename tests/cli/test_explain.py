@@ -146,6 +146,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
         "emulator": Emulator(requests),
         "qemu-virt": Emulator(requests),
         "qemu-linux": OfLinux(requests),
+        "linux": Silent([]),
         "silent": Silent(requests),
     }
     monkeypatch.setattr(TARGETS, "load", there.__getitem__)

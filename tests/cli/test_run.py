@@ -106,9 +106,10 @@ def test_a_measurement_outlives_a_trace_that_fails(
 
 
 def test_a_trace_that_a_target_cannot_make_is_refused_before_anything_is_measured(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["run", "--target", "linux", "--trace", "-o", str(tmp_path / "new")]
+    monkeypatch.setattr(TARGETS, "load", lambda _: SimpleNamespace(name="mute"))
+    words = ["run", "--target", "mute", "--trace", "-o", str(tmp_path / "new")]
     with pytest.raises(NotComparable, match="run --target qemu-linux --kernel IMAGE --trace"):
         CliRunner().invoke(cli, words, catch_exceptions=False)
     assert not (tmp_path / "new").exists()

@@ -51,6 +51,7 @@ struct cyc_hello {
     // The clock's reading that every `at` counts from, if all runs share the clock; 0 if they do
     // not, as after a boot each.
     uint64_t origin;
+    uint64_t origin_ns; // the host's raw monotonic clock at the origin; 0 if it has none
 };
 void cyc_record_hello(struct cyc_writer *w, const struct cyc_clock *clock,
                       const struct cyc_hello *hello, uint32_t run);

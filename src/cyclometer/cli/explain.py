@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from cyclometer.cli import sampled
 from cyclometer.cli.common import kernel_options, memory_options, pairs, print_json
 from cyclometer.errors import UsageError
 
@@ -58,11 +59,16 @@ def command(
 ) -> None:
     """Tell where one turn of circle KEY spent its time, instruction by instruction.
 
+    A circle of the Linux at hand is sampled while it is timed, and told by function; `-o X.folded`
+    writes the stacks as flame graph tools read them.
+
     A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration,
     as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of --target, as mcs=on.
     `default` stands for --target as it is, and is what is traced where no side is given.
 
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
+
+    Example: cyclometer explain pipe.round_trip.cross.equal
 
     Example: cyclometer explain --target qemu-linux --kernel bzImage --symbols vmlinux syscall.null
     """
@@ -81,6 +87,9 @@ def command(
         "memory_jitter": memory_jitter,
     }
     config |= {name: str(value) for name, value in machine.items() if value is not None}
+    if (samples := sampled.profiles(sides, key, target, config)) is not None:
+        sampled.tell(samples, output, as_json, _write)
+        return
     target = target or ("qemu-linux" if "kernel" in config else "qemu-virt")
     found = [_evidence(side, key, target, config, diff) for side in sides or [_DEFAULT]]
     if diff:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.+=,-]+")  # what a folder's name had better not hold
 _NAME_MAX = 100
+_SAMPLE_S = 1.0
 
 
 def duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -201,7 +202,8 @@ def _refuse_untraceable(target: str) -> None:
     """Before anything is measured."""
     from cyclometer.targets.registry import TARGETS
 
-    if not hasattr(TARGETS.load(target), "trace"):
+    one = TARGETS.load(target)
+    if not hasattr(one, "trace") and not hasattr(one, "profile"):
         raise NotComparable(
             f"target {target} cannot tell what it executed; leave --trace out, or trace a Linux "
             "kernel under QEMU: `cyclometer run --target qemu-linux --kernel IMAGE --trace`"
@@ -345,14 +347,31 @@ def _traces(
     from cyclometer.targets.registry import TARGETS
 
     keys = list(dict.fromkeys(row.contract.key for row in measured.bundle.identity.rows))
+    if hasattr(one := TARGETS.load(target), "profile"):
+        return _profiles(one, request, keys)
     click.echo(f"tracing a turn of {len(keys)} circles", err=True)
     untraced: list[str] = []
     try:
-        return sources.files(
-            sources.trace(TARGETS.load(target), request, keys, untraced=untraced)
-        ), untraced
+        return sources.files(sources.trace(one, request, keys, untraced=untraced)), untraced
     except CyclometerError as error:
         return {}, [str(error)]
+
+
+def _profiles(
+    one: Any, request: Request, keys: Sequence[str]
+) -> tuple[dict[str, bytes], list[str]]:
+    """Kept samples of each circle, and why some have none."""
+    from cyclometer.explain import sources
+
+    click.echo(f"sampling {len(keys)} circles for {_SAMPLE_S:g} s each", err=True)
+    files: dict[str, bytes] = {}
+    untold: list[str] = []
+    for key in keys:
+        try:
+            files |= sources.profile_file(one.profile(request, key, _SAMPLE_S))
+        except CyclometerError as error:
+            untold.append(str(error))
+    return files, untold
 
 
 def _store(measured: MeasurementResult, path: Path, traces: dict[str, bytes]) -> Bundle:

@@ -11,6 +11,7 @@ from typing import Any
 from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
 from cyclometer.explain import evidence
 from cyclometer.explain.evidence import FLOOR_ONLY, ROLES, Evidence
+from cyclometer.record.profile import ROLE, Profile, pack, unpack
 from cyclometer.record.schema import Flow
 from cyclometer.targets.api import Request
 
@@ -96,6 +97,17 @@ def kept(bundle: Path, key: str) -> dict[str, Evidence]:
             f"`cyclometer explain --kernel IMAGE {key}`"
         )
     return {role: evidence.unpack(_read(path), str(path)) for role, path in found.items()}
+
+
+def profile_file(profile: Profile) -> dict[str, bytes]:
+    """As a bundle keeps it."""
+    return {evidence.name(profile.contract.key, ROLE): pack(profile)}
+
+
+def kept_profile(bundle: Path, key: str) -> Profile | None:
+    """The samples of a circle that a bundle keeps, or None. Raises BadFile for a damaged file."""
+    path = bundle / evidence.name(key, ROLE)
+    return unpack(_read(path), str(path)) if path.is_file() else None
 
 
 def _read(path: Path) -> bytes:

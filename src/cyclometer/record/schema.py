@@ -87,6 +87,7 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="kind"):
     build: dict[str, str] = {}
     run: int = 0
     origin: Reading = 0  # clock that `at` counts from; 0: runs share no clock
+    origin_ns: Reading = 0  # the raw monotonic clock of its machine at that moment; 0: none
 
 
 class Circle(msgspec.Struct, frozen=True, tag="circle", tag_field="kind"):

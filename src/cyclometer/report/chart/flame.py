@@ -5,7 +5,7 @@ at the bottom.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cyclometer.explain.explanation import Explanation
@@ -29,21 +29,34 @@ class _Frame:
 
 def draw(e: Explanation) -> plot.Chart:
     """Stacks merged where they begin alike; colours tell the level that a function runs at."""
-    root = _Frame("turn")
-    for part in e.stacks:
-        frame = root
-        frame.total += part.total
-        for name in part.name:
-            frame = frame.called.setdefault(name, _Frame(name))
-            frame.total += part.total
-    deep = _depth(root)
     levels = {segment.function: segment.mode.partition(",")[0] for segment in e.segments}
-    scale = WIDTH / max(root.total, 1)
-    parts = list(_frames(root, 0.0, 0, scale, deep, levels, e.turn.turns))
     sentence = (
         f"Who called whom in a turn of {e.facts.contract.key}; the table of functions "
         "says the same in figures"
     )
+    stacks = [(part.name, part.total) for part in e.stacks]
+    return draw_stacks(stacks, levels, e.turn.turns, sentence)
+
+
+def draw_stacks(
+    stacks: Iterable[tuple[Sequence[str], int]],
+    levels: dict[str, str],
+    turns: float,
+    sentence: str,
+) -> plot.Chart:
+    """Any stacks, outermost function first, with what each cost over `turns`; `levels` is that of a
+    function.
+    """
+    root = _Frame("turn")
+    for names, total in stacks:
+        frame = root
+        frame.total += total
+        for name in names:
+            frame = frame.called.setdefault(name, _Frame(name))
+            frame.total += total
+    deep = _depth(root)
+    scale = WIDTH / max(root.total, 1)
+    parts = list(_frames(root, 0.0, 0, scale, deep, levels, turns))
     return plot.Chart("Flame graph", sentence, join(parts), height=(deep + 1) * _ROW, width=WIDTH)
 
 
@@ -58,7 +71,13 @@ def _depth(frame: _Frame) -> int:
 
 
 def _frames(
-    frame: _Frame, x: float, depth: int, scale: float, deep: int, levels: dict[str, str], turns: int
+    frame: _Frame,
+    x: float,
+    depth: int,
+    scale: float,
+    deep: int,
+    levels: dict[str, str],
+    turns: float,
 ) -> Iterator[Markup]:
     width = frame.total * scale
     if width < _NARROW:

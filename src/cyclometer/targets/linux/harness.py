@@ -122,6 +122,10 @@ class Harness:
         return self._hand_over()
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def status(self) -> int | None:
         return self._process.returncode
 

@@ -13,10 +13,11 @@ from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.doctor.checks import examine
 from cyclometer.doctor.observe import observe
+from cyclometer.record.profile import Profile
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build
 from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
-from cyclometer.targets.linux import harness, inherited, paired
+from cyclometer.targets.linux import harness, inherited, paired, profile
 from cyclometer.targets.linux.added import added, described, learned
 from cyclometer.targets.linux.measurement import Measurement, Settings
 from cyclometer.targets.linux.paired import Variant
@@ -75,6 +76,19 @@ class LinuxTarget:
                     settings, clock, wanted, progress, assembler, program=program, options=options
                 )
             )
+
+    def profile(self, request: Request, key: str, seconds: float) -> Profile:
+        """Samples one circle alone over about `seconds` of timed tests; errors as
+        `profile.profile`.
+        """
+        request.refuse(self.name, *_USELESS)
+        settings = _settings(request)
+        before = os.sched_getaffinity(0)
+        _leave_cpu(settings.cpu)
+        try:
+            return profile.profile(settings, key, seconds)
+        finally:
+            os.sched_setaffinity(0, before)
 
     def measure_pair(
         self,

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer explain` of circles of the Linux at hand, by samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclometer.cli.common import print_json
+from cyclometer.errors import CyclometerError
+
+if TYPE_CHECKING:
+    from cyclometer.record.profile import Profile
+
+TARGET = "linux"
+SECONDS = 3.0
+_DEFAULT_TRACED = "qemu-virt"
+
+
+def profiles(
+    sides: Sequence[str], key: str, target: str | None, config: Mapping[str, str]
+) -> list[Profile] | None:
+    """Samples of each side: kept ones of bundles, or taken now where the side is the Linux at hand.
+    None if anything else is asked for.
+    """
+    from cyclometer.explain import sources
+    from cyclometer.targets.api import Request
+    from cyclometer.targets.registry import TARGETS
+
+    if sides and all(Path(side).is_dir() for side in sides):
+        kept = [sources.kept_profile(Path(side), key) for side in sides]
+        found = [one for one in kept if one is not None]
+        return found if len(found) == len(sides) else None
+    native = list(sides) == [TARGET] or (not sides and target == TARGET)
+    if not native and (sides or target or config or not _only_native(key)):
+        return None
+    profile: Profile = TARGETS.load(TARGET).profile(Request(config=config), key, SECONDS)
+    return [profile]
+
+
+def _only_native(key: str) -> bool:
+    """Whether the Linux harness has this circle and the target that is traced by default has
+    not.
+    """
+    return key in _keys(TARGET) and key not in _keys(_DEFAULT_TRACED)
+
+
+def _keys(target: str) -> set[str]:
+    from cyclometer.targets.registry import TARGETS
+
+    try:
+        return {contract.key for contract in TARGETS.load(target).circles()[1]}
+    except CyclometerError:  # what it needs is not installed
+        return set()
+
+
+def tell(
+    found: Sequence[Profile],
+    output: Path | None,
+    as_json: bool,
+    write: Callable[[Path, str], None],
+) -> None:
+    """Prints one sampled circle, or what changed from the first side to the second."""
+    from cyclometer.explain.profile import difference, shares
+    from cyclometer.report import profile as report
+
+    sides = [shares(one) for one in found]
+    changes = difference(sides[0], sides[1]) if len(sides) == 2 else []
+    if output is not None:
+        is_folded = output.suffix == ".folded"
+        write(output, report.folded(sides[-1]) if is_folded else report.document(sides, changes))
+    if as_json and changes:
+        print_json("profile-difference", {"changes": report.difference_json(changes)})
+    elif as_json:
+        print_json("profile", report.as_json(sides[0]))
+    elif changes:
+        report.show_difference(sides[0], sides[1], changes)
+    else:
+        report.show(sides[0])

@@ -27,7 +27,7 @@ STAGES = [
     {"lint"},
     {"explain"},
     {"report"},
-    {"sweep"},
+    {"sweep", "site"},
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(STAGES) for name in names}

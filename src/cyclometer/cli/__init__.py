@@ -38,6 +38,7 @@ COMMANDS = {
     "schema": "cyclometer.cli.schema",
     "glossary": "cyclometer.cli.glossary",
     "sweep": "cyclometer.cli.sweep",
+    "site": "cyclometer.cli.site",
 }
 
 

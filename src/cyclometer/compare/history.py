@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.compare import edivisive, exact
+from cyclometer.compare import edivisive, exact, pettitt
 from cyclometer.compare.finding import Options
 from cyclometer.compare.pairing import VERSIONS, Across, Circle, environment, likeness, made, side
 from cyclometer.compare.statistics import beyond
@@ -20,6 +20,9 @@ from cyclometer.estimate.interval import FloatArray
 
 SHORTEST = 3
 """Points a stretch of the history must have: what comes and goes within fewer is called noise."""
+
+LONG = 200
+"""Points from which on changes are sought by ranks: e-divisive takes minutes for a thousand."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,8 @@ def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ..
         ]
         divided: list[tuple[int, float | None]] = [(at, None) for at in steps]
     else:
-        divided = _large(values, edivisive.divisions(np.log(values), SHORTEST), options.margin)
+        method = edivisive if values.size <= LONG else pettitt
+        divided = _large(values, method.divisions(np.log(values), SHORTEST), options.margin)
     bounds = [0, *(at for at, _ in divided), len(points)]
     return tuple(
         ChangePoint(

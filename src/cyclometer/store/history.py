@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 import msgspec
 
@@ -27,11 +29,26 @@ def history(url: str, options: Options, only: Sequence[str] = ("*",)) -> list[Se
     Raises NothingMeasured where none does.
     """
     with index.tables(layout.opened(url)) as database:
-        chosen = " OR ".join(["key GLOB ?"] * len(only))
-        told = database.execute(_POINTS.format(chosen=chosen), list(only)).fetchall()
-        known = {row[8] for row in told}
-        listed = database.execute("SELECT bundle, environment FROM bundles").fetchall()
-    identities = {bundle: _facts(text) for bundle, text in listed if bundle in known}
+        found = of_keys(database, options, only, identities(database))
+    if not found:
+        raise NothingMeasured(f"{url} has no valid row of {', '.join(only)}; `store ls` lists it")
+    return list(found.values())
+
+
+def identities(database: Any) -> dict[str, dict[str, str]]:
+    """Bundle -> what it states about its machine and build."""
+    listed = database.execute("SELECT bundle, environment FROM bundles").fetchall()
+    return {bundle: _facts(text) for bundle, text in listed}
+
+
+def of_keys(
+    database: Any, options: Options, only: Sequence[str], known: Mapping[str, dict[str, str]]
+) -> dict[str, Series]:
+    """Likeness -> history, of circles whose keys match; `database` is of `index.tables`, `known`
+    are the identities of its bundles.
+    """
+    chosen = " OR ".join(["key GLOB ?"] * len(only))
+    told = database.execute(_POINTS.format(chosen=chosen), list(only)).fetchall()
     points: dict[str, list[Point]] = defaultdict(list)
     missing: dict[str, int] = defaultdict(int)
     for likeness, key, latency, unit, configuration, exact, layout_floor, created, bundle in told:
@@ -49,13 +66,12 @@ def history(url: str, options: Options, only: Sequence[str] = ("*",)) -> list[Se
                 floor if exact else None,
                 when,
                 bundle[:12],
-                identities[bundle],
+                known[bundle],
             )
         )
-    if not points:
-        raise NothingMeasured(f"{url} has no valid row of {', '.join(only)}; `store ls` lists it")
-    return [series(found, options, missing[likeness]) for likeness, found in points.items()]
+    return {name: series(found, options, missing[name]) for name, found in points.items()}
 
 
+@lru_cache(4096)  # most bundles of a store say the same of their machine
 def _facts(text: str) -> dict[str, str]:
     return msgspec.json.decode(text, type=dict[str, str])

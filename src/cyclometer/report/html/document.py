@@ -26,15 +26,22 @@ def document(subject: Subject, title: str) -> str:
     )
 
 
-def whole(title: str, parts: Iterable[Markup], style: str = "", script: str = "") -> str:
-    """A document of `parts` between the head and the footer, with the report's style and
-    `style`.
+def whole(
+    title: str, parts: Iterable[Markup], style: str = "", script: str = "", footer: str = ""
+) -> str:
+    """A document of `parts` between the head and the footer, with the report's style and `style`.
+
+    A document with a `footer` of its own is a page of a site, whose script may load its files.
     """
     styles = Markup(registry.style() + (_HERE / "report.css").read_text() + style)
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(styles, script)),
+        tag(
+            "meta",
+            http_equiv="Content-Security-Policy",
+            content=_policy(styles, script, bool(footer)),
+        ),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
@@ -42,17 +49,22 @@ def whole(title: str, parts: Iterable[Markup], style: str = "", script: str = ""
         tag("title", title),
         tag("style", styles),
     )
-    body = tag("body", *parts, _footer(), tag("script", Markup(script)) if script else None)
+    body = tag("body", *parts, _footer(footer), tag("script", Markup(script)) if script else None)
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _policy(style: str, script: str) -> str:
-    """Nothing from anywhere; of styles and scripts only the two whose digest is named."""
+def _policy(style: str, script: str, of_site: bool) -> str:
+    """Nothing from anywhere, but a site's own scripts; of styles and scripts in the page only the
+    two whose digest is named.
+    """
     digests = [
         base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
         for part in (style, script)
     ]
-    allowed = f"style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; img-src data:"
+    own = " 'self'" if of_site and script else ""
+    allowed = (
+        f"style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'{own}; img-src data:"
+    )
     return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
@@ -103,8 +115,6 @@ def _main(subject: Subject) -> Markup:
     return tag("main", overview.overview(subject), join(pages), *general)
 
 
-def _footer() -> Markup:
-    return tag(
-        "footer",
-        f"cyclometer {__version__}. This file is complete: it loads nothing from anywhere.",
-    )
+def _footer(own: str) -> Markup:
+    told = own or "This file is complete: it loads nothing from anywhere."
+    return tag("footer", f"cyclometer {__version__}. {told}")

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer site`: a store as static pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import rich_click as click
+
+
+@click.command()
+@click.argument("url", metavar="STORE")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("public"),
+    show_default=True,
+    help="The folder of the pages.",
+)
+@click.option(
+    "--acknowledge",
+    multiple=True,
+    nargs=2,
+    metavar="ALERT WHY",
+    help="First note in the store that an alert was looked at.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Say as JSON what was written.")
+def command(
+    url: str, output: Path, acknowledge: tuple[tuple[str, str], ...], as_json: bool
+) -> None:
+    """Write the pages of a store: what changed, each circle's history, any two bundles.
+
+    A folder that holds the site already is brought up to date.
+
+    Example: cyclometer site results/store -o public --acknowledge 0123456789 'new compiler'
+    """
+    from cyclometer.site import build, triage
+    from cyclometer.store import layout
+
+    location = layout.opened(url)
+    for alert, why in acknowledge:
+        triage.acknowledge(location, alert, why)
+    built = build.build(location, output)
+    if as_json:
+        written = {"circles": built.circles, "bundles": built.bundles}
+        told = {"output": str(output), "verdict": built.verdict, "written": written}
+        click.echo(json.dumps(told))
+        return
+    click.echo(built.verdict)
+    click.echo(
+        f"{output}: wrote {built.circles} of {built.all_circles} circles and "
+        f"{built.bundles} of {built.all_bundles} bundles",
+        err=True,
+    )

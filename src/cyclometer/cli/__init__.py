@@ -29,6 +29,7 @@ COMMANDS = {
     "ab": "cyclometer.cli.ab",
     "list": "cyclometer.cli.list",
     "explain": "cyclometer.cli.explain",
+    "kdiff": "cyclometer.cli.kdiff",
     "doctor": "cyclometer.cli.doctor",
     "report": "cyclometer.cli.report",
     "export": "cyclometer.cli.export",

@@ -34,18 +34,19 @@ class TwoSides(click.RichCommand):
         return super().parse_args(ctx, [_BETWEEN if arg == "--" else arg for arg in args])
 
 
-def _share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+def share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """A share such as 1%, as a fraction."""
     if value is None:
         return None
     try:
-        share = percent(value)
+        part = percent(value)
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, parameter) from error
-    if not 0 <= share < 1 or (share == 0 and parameter.name != "layout_floor"):
+    if not 0 <= part < 1 or (part == 0 and parameter.name != "layout_floor"):
         raise click.BadParameter(
             f"{value!r} is not a share between 0 and 1; write it as 1%", ctx, parameter
         )
-    return share
+    return part
 
 
 def _across(
@@ -68,7 +69,7 @@ _JUDGING = (
         "--margin",
         default="1%",
         show_default=True,
-        callback=_share,
+        callback=share,
         metavar="SHARE",
         help="Changes smaller than this count as equivalent.",
     ),
@@ -76,7 +77,7 @@ _JUDGING = (
         "--fdr",
         default="5%",
         show_default=True,
-        callback=_share,
+        callback=share,
         metavar="SHARE",
         help="False discovery rate across the suite; the confidence level is 1 - SHARE.",
     ),
@@ -95,7 +96,7 @@ _OPERANDS = (
     click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER..."),
     click.option(
         "--layout-floor",
-        callback=_share,
+        callback=share,
         metavar="SHARE",
         help="On an exact clock, call no change up to this size real: moving code causes as much.  "
         "[default: 10% of cycles of turns, 15% of passes, 30% of few passes; 0% of other units]",

@@ -362,6 +362,41 @@ class Ingested(Struct):
     problems: list[Problem]
 
 
+class CarriedChange(Struct):
+    """What one function, or one and its successor by another name, adds to a change."""
+
+    name: str
+    before: float
+    after: float
+    change: float
+
+
+class KernelRow(Struct):
+    """One circle on two kernels, in instructions per turn."""
+
+    key: str
+    old: Annotated[list[float], Meta(description="of each boot; empty if not measured")]
+    new: Annotated[list[float], Meta(description="of each boot; empty if not measured")]
+    change: Annotated[float | None, Meta(description="between the lowest of each side")]
+    share: Share
+    why: Annotated[str, Meta(description="why a side has no count; empty if both have")]
+    explained: Annotated[float | None, Meta(description="change between the traced turns")]
+    functions: Annotated[list[CarriedChange], Meta(description="they sum to `explained`")]
+    time: Annotated[Share, Meta(description="change of time, if bundles were given")]
+    verdict: Annotated[str | None, Meta(description="on the change of time")]
+
+
+class KernelsCompared(Struct):
+    """`kdiff`: what a change of a Linux kernel costs."""
+
+    old: str
+    new: str
+    rows: list[KernelRow]
+    options: Annotated[
+        dict[str, tuple[str, str]], Meta(description="of the configuration, that differ")
+    ]
+
+
 class Report(Struct):
     """`report`: the file that was written."""
 
@@ -381,6 +416,7 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "estimates": (1, Estimates),
     "circle": (1, CircleDetails),
     "comparison": (1, Comparison),
+    "kernels": (1, KernelsCompared),
     "matrix": (1, Matrix),
     "false-alarms": (1, FalseAlarms),
     "history": (1, History),

@@ -151,13 +151,18 @@ def test_of_passes_from_cold_to_hot_the_first_is_wanted_and_of_others_the_last()
 
 
 def test_large_turns_are_traced_few_at_a_time() -> None:
-    assert guest_trace._visit("a", "accumulated", 337).flow.initial == 8
-    assert guest_trace._visit("a", "accumulated", 30_000).flow.initial == 2
-    assert guest_trace._visit("a", "accumulated", 300_000).flow.initial == 1
+    assert guest_trace._visit("a", "accumulated", 337, False).flow.initial == 8
+    assert guest_trace._visit("a", "accumulated", 30_000, False).flow.initial == 2
+    assert guest_trace._visit("a", "accumulated", 300_000, False).flow.initial == 1
+
+
+def test_many_circles_are_traced_in_short_tests() -> None:
+    sizes = guest_trace._visit("a", "accumulated", 11_000, True).flow
+    assert (sizes.initial, sizes.initial + sizes.delta, sizes.groups) == (1, 3, 2)
 
 
 def test_a_turn_too_long_for_a_log_and_one_that_did_not_run_are_not_visited() -> None:
     methods = dict.fromkeys(("short", "long", "skipped"), "accumulated")
     assert [
-        visit.key for visit in guest_trace._visits(methods, {"short": 337, "long": 278_258})
+        visit.key for visit in guest_trace._visits(methods, {"short": 337, "long": 278_258}, False)
     ] == ["short"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from cyclometer.explain.difference import Change, Difference
 from cyclometer.explain.explanation import Explanation
+from cyclometer.explain.kernels import Kernels, Row
 from cyclometer.explain.parts import Part
 from cyclometer.report import explanation as words
 from cyclometer.report.chart import flame, timeline
@@ -46,8 +47,40 @@ def difference_document(found: Difference) -> str:
     return _page(found.before.facts.contract.key, words.difference_heading(found), links, parts)
 
 
-def _page(key: str, lines: Sequence[str], links: dict[str, str], parts: Iterable[Markup]) -> str:
-    title = f"Explained: {key}"
+def kernels_document(found: Kernels, told: str) -> str:
+    """Two kernels: the mail, then what changed in each circle, to be written as UTF-8."""
+    changed = [row for row in found.changed() if row.difference is not None]
+    links = {row.key: row.key for row in changed}
+    parts = [tag("pre", told), *map(_kernels_row, changed)]
+    return _page(" and ".join(found.names), [], links, parts, "Kernels compared: ")
+
+
+def _kernels_row(row: Row) -> Markup:
+    assert row.difference is not None
+    whole_change, both = row.difference.whole, (row.difference.before, row.difference.after)
+    figures = (_figure(flame.draw(e)) for e in both)
+    return tag(
+        "section",
+        tag("h2", breakable(row.key)),
+        _change_table("function", row.functions, whole_change),
+        _change_table("phase", [c for c in row.difference.phases if c.change], whole_change),
+        *(
+            join((tag("h3", name), drawn))
+            for name, drawn in zip(("Old", "New"), figures, strict=True)
+        ),
+        flame.legend([part.name for part in both[0].modes]),
+        id=row.key,
+    )
+
+
+def _page(
+    key: str,
+    lines: Sequence[str],
+    links: dict[str, str],
+    parts: Iterable[Markup],
+    what: str = "Explained: ",
+) -> str:
+    title = f"{what}{key}"
     nav = tag(
         "nav",
         *(tag("a", name, href=f"#{place}") for place, name in links.items()),

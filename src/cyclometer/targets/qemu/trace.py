@@ -233,15 +233,17 @@ def _steps(told: Sequence[_Logged], places: AddressMap) -> Steps:
 
 # QEMU is told to log each block that it translates, which here is an instruction: its words as
 # numbers, and its text.
-_TRANSLATED = re.compile(rb"^IN: .*\n(?:Priv: .*\n)?((?:0x[0-9a-f]+:.*\n)+)", re.MULTILINE)
+_TRANSLATED = re.compile(rb"IN: .*\n(?:Priv: .*\n)?((?:0x[0-9a-f]+:.*\n)+)")
 _WORDS = re.compile(rb"^0x([0-9a-f]+):  ([0-9a-f]+(?: [0-9a-f]+)*) *(.*)$", re.MULTILINE)
 
 
 def _code(log: bytes) -> dict[int, Code]:
     """The instructions that QEMU translated, by address; a long one takes several lines."""
     found = {}
-    for block in _TRANSLATED.findall(log):
-        if not (lines := _WORDS.findall(block)):
+    at = -1
+    while (at := log.find(b"IN: ", at + 1)) >= 0:
+        block = _TRANSLATED.match(log, at)
+        if not block or not (lines := _WORDS.findall(block[1])):
             continue  # QEMU could not read it
         words = b" ".join(words for _, words, _ in lines).decode().split()
         data = b"".join(bytes.fromhex(word)[::-1] for word in words)

@@ -113,14 +113,19 @@ class QemuLinuxTarget:
         measurement = _Measurement(guest, contracts, request, progress)
         return measurement.run()
 
-    def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
+    def trace(
+        self,
+        request: Request,
+        keys: Sequence[str],
+        measured: Mapping[str, float] | None = None,
+    ) -> TraceResult:
         """A boot that tells what the telling tests of `keys` executed. The sizes of tests are ours:
-        logs are large.
+        logs are large. `measured`: instructions of a turn by key, where they are known.
         """
         guest = _guest(_with_config(request), Added())
         contracts = {contract.key: contract for contract in self.circles()[1]}
         methods = {key: request.method or own_method(contracts[key]) for key in keys}
-        return guest_trace.trace(guest, methods, request.watchdog_s or BOOT_S)
+        return guest_trace.trace(guest, methods, request.watchdog_s or BOOT_S, measured)
 
 
 class _Measurement:

@@ -38,6 +38,7 @@ from cyclometer.targets.qemu_linux.symbols import Symbols
 _COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
 _STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
+_FEW_TURNS = Flow(initial=1, delta=2, groups=2, tests=_TESTS)  # where many circles are traced
 _TURN_STEPS_MAX = _STEPS_MAX // 2  # tests of two sizes are traced
 _TOO_LONG = (
     f"a turn of {{:.0f}} instructions is too long to be written down; {_TURN_STEPS_MAX} "
@@ -47,31 +48,40 @@ _TURNS_MAX = 8
 _TARGET = re.compile(r"[ #]0x([0-9a-f]+)$")
 
 
-def trace(guest: Guest, methods: Mapping[str, str], bound_s: float) -> TraceResult:
+def trace(
+    guest: Guest,
+    methods: Mapping[str, str],
+    bound_s: float,
+    measured: Mapping[str, float] | None = None,
+) -> TraceResult:
     """One traced boot with the window of a telling test of each circle. `methods` names each
-    circle's, by key.
+    circle's, by key. `measured` is what a turn of each costs, if known: it saves a boot, and
+    the tests are then as short as shows a turn that follows another.
 
     Raises NotComparable where there is no disassembler, MeasurementFailed where a boot ends early.
     """
     known = NAMED[guest.kernel.machine.name]
     dialect = qemu_trace.DIALECTS[known.name]
     disassembler = program(known)
-    costs, symbols, failed = _ask(guest, tuple(methods), bound_s)
+    costs, symbols, failed = (
+        _ask(guest, tuple(methods), bound_s) if measured is None else (measured, _known(guest), [])
+    )
     long = [
         Failed(0, key, _TOO_LONG.format(cost))
         for key, cost in costs.items()
         if cost > _TURN_STEPS_MAX
     ]
-    visits = _visits(methods, costs)
+    visits = _visits(methods, costs, few=measured is not None)
     places = AddressMap({}, disassemble(guest.program, disassembler, build.sources()))
     wanted = _candidates(visits)
-    with guest.boot(1, visits) as command:
+    with guest.boot(1, visits, [] if symbols else ["--symbols"]) as command:
         stopping = [word.replace("sleep=off", "sleep=on") for word in command]
         traced = qemu_trace.trace(
             stopping, places, (known.opens, known.closes), sorted(wanted), bound_s, dialect, wanted
         )
     records = Decoder().feed(traced.console)
     chosen = _quietest(records, {n: key for n, key in wanted.items() if n in traced.windows})
+    symbols = symbols or _listed(guest, traced.console, "ended")
     kernel = _kernel_places(traced.code, symbols)
     windows = {wanted[number]: _told(traced.windows[number], kernel, dialect) for number in chosen}
     return TraceResult(
@@ -86,38 +96,50 @@ def _ask(
     """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what
     cannot run.
     """
-    kept = kernel_symbols.kept(guest.kernel.sha256)
-    listed = guest.kernel.symbols or (kept if kept.exists() else None)
-    known = kernel_symbols.load(listed) if listed else None
+    known = _known(guest)
     options = [] if known else ["--symbols"]
     with guest.boot(0, [Visit(0, key, "proof", _COST_FLOW) for key in keys], options) as command:
         ended = read_console(command, bound_s)
     records = Decoder().feed(ended.console)
-    if known is None:
-        known = kernel_symbols.read(ended.console)
-        if known is None:
-            raise MeasurementFailed(
-                f"{guest.kernel.name} {ended.why} without a list of its symbols; give its "
-                "System.map by --symbols"
-            )
-        kernel_symbols.keep(guest.kernel.sha256, known)
+    known = known or _listed(guest, ended.console, ended.why)
     costs = {r.circle: min(r.values) / r.turns for r in records if isinstance(r, Group)}
     return costs, known, [r for r in records if isinstance(r, Failed | Skipped)]
 
 
-def _visits(methods: Mapping[str, str], costs: Mapping[str, float]) -> list[Visit]:
+def _known(guest: Guest) -> Symbols | None:
+    """The kernel's symbols, where a file has them or an earlier boot listed them."""
+    kept = kernel_symbols.kept(guest.kernel.sha256)
+    listed = guest.kernel.symbols or (kept if kept.exists() else None)
+    return kernel_symbols.load(listed) if listed else None
+
+
+def _listed(guest: Guest, console: bytes, why: str) -> Symbols:
+    """Those that the kernel itself printed, kept for the next boot."""
+    known = kernel_symbols.read(console)
+    if known is None:
+        raise MeasurementFailed(
+            f"{guest.kernel.name} {why} without a list of its symbols; give its System.map by "
+            "--symbols"
+        )
+    kernel_symbols.keep(guest.kernel.sha256, known)
+    return known
+
+
+def _visits(methods: Mapping[str, str], costs: Mapping[str, float], few: bool) -> list[Visit]:
     """Of the circles that ran, and whose turns can be written down."""
     return [
-        _visit(key, methods[key], costs[key])
+        _visit(key, methods[key], costs[key], few)
         for key in methods
         if costs.get(key, math.inf) <= _TURN_STEPS_MAX
     ]
 
 
-def _visit(key: str, method: str, cost: float) -> Visit:
+def _visit(key: str, method: str, cost: float, few: bool) -> Visit:
     if method != "accumulated":
         return Visit(1, key, method, Flow(1, 0, 1, _PASSES))
     turns = max(1, min(_TURNS_MAX, int(_STEPS_MAX / 2 / cost)))
+    if few and turns > 1:
+        return Visit(1, key, method, _FEW_TURNS)
     return Visit(1, key, method, Flow(turns, turns, 2, _TESTS))
 
 

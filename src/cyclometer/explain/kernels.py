@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two kernels by the same circles: what each row costs on both, and which functions carry the
+change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from multiprocessing import get_context
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.compare.pairing import environment, side
+from cyclometer.compare.verdicts import Comparison, compare
+from cyclometer.errors import CyclometerError
+from cyclometer.estimate.rows import Estimate
+from cyclometer.explain import evidence
+from cyclometer.explain.difference import Change, Difference, difference
+from cyclometer.explain.explanation import Explanation, explain
+from cyclometer.explain.renames import paired
+from cyclometer.targets.api import Request
+
+_CONFIG = "config.CONFIG_"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A circle on both kernels, in instructions a turn: of each boot. `why` says why a side has
+    none.
+    """
+
+    key: str
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    why: str = ""
+    difference: Difference | None = None
+    # that carry the change, the largest first, renamed ones as one; they sum to that of the traced
+    # turns
+    functions: tuple[Change, ...] = ()
+    untraced: str = ""  # why no function can be named
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """The lowest of each side's boots."""
+        return min(self.before), min(self.after)
+
+    @property
+    def change(self) -> float:
+        old, new = self.counts
+        return new - old
+
+    @property
+    def share(self) -> float | None:
+        """Of the old count."""
+        old, _ = self.counts
+        return self.change / old if old else None
+
+    @property
+    def explained(self) -> Fraction | None:
+        """The change between the traced turns."""
+        return self.difference.whole.change if self.difference else None
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """All rows, and what differs around them."""
+
+    names: tuple[str, str]
+    rows: list[Row]
+    facts: tuple[dict[str, str], dict[str, str]]
+
+    def changed(self) -> list[Row]:
+        """The largest change first."""
+        found = [row for row in self.rows if not row.why and row.change]
+        return sorted(found, key=lambda row: -abs(row.share or row.change))
+
+    def worse_than(self, margin: float) -> list[Row]:
+        """Rows that cost more by more than this share."""
+        return [row for row in self.changed() if (row.share or 0.0) > margin]
+
+    def options(self) -> dict[str, tuple[str, str]]:
+        """Options of the configuration that differ, by name without CONFIG_."""
+        old, new = self.facts
+        names = [n for n in {*old, *new} if n.startswith(_CONFIG)]
+        pairs = {n.removeprefix(_CONFIG): (old.get(n, "n"), new.get(n, "n")) for n in sorted(names)}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def rows(before: Bundle, after: Bundle) -> list[Row]:
+    """Every circle of either bundle, in the order of `before`."""
+    found: Comparison = compare(side([before]), side([after]))
+    made = []
+    for finding in found.findings:
+        sides = finding.pair.before, finding.pair.after
+        counts = [_counts(one.estimate) if one else () for one in sides]
+        why = "" if all(counts) else finding.reason or f"not measured ({finding.verdict})"
+        made.append(Row(finding.key, counts[0], counts[1], why))
+    return made
+
+
+def _counts(e: Estimate) -> tuple[float, ...]:
+    return tuple(run.latency.value for run in e.runs) if e.valid else ()
+
+
+def kernels(before: Bundle, after: Bundle, requests: Sequence[Request]) -> Kernels:
+    """Both sides with the functions that carry each change; `requests` trace them."""
+    found = rows(before, after)
+    changed = [row for row in found if not row.why and row.change]
+    if changed:
+        explained = _explained(changed, requests)
+        found = [_with_functions(row, explained) for row in found]
+    old, new = (_facts(bundle) for bundle in (before, after))
+    return Kernels((old["image.name"], new["image.name"]), found, (old, new))
+
+
+def _facts(bundle: Bundle) -> dict[str, str]:
+    """What is known of a kernel, its image and its machine."""
+    configurations = (row.configuration for row in bundle.identity.rows)
+    return environment(bundle) | dict(next(configurations, {}))
+
+
+def _explained(
+    changed: Sequence[Row], requests: Sequence[Request]
+) -> list[dict[str, Explanation | str]]:
+    """Of both sides by key: the turn, or why there is none. Both at once, each in a process."""
+    counts = [{row.key: row.counts[at] for row in changed} for at in (0, 1)]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(traced, requests, counts))
+
+
+def traced(request: Request, counts: Mapping[str, float]) -> dict[str, Explanation | str]:
+    """One boot in which each circle's turn is written down; a reason instead of what failed."""
+    from cyclometer.targets.registry import TARGETS
+
+    keys = list(counts)
+    target = TARGETS.load("qemu-linux")
+    try:
+        told = target.trace(replace(request, only=tuple(keys)), keys, counts)
+    except CyclometerError as error:
+        return dict.fromkeys(keys, str(error))
+    found: dict[str, Explanation | str] = {}
+    for key in keys:
+        try:
+            found[key] = explain(evidence.gather(target.name, told, [key], "steady")[key])
+        except CyclometerError as error:
+            found[key] = str(error)
+    return found
+
+
+def _with_functions(row: Row, explained: Sequence[Mapping[str, Explanation | str]]) -> Row:
+    old, new = (one.get(row.key, "") for one in explained)
+    if isinstance(old, Explanation) and isinstance(new, Explanation):
+        found = difference(old, new)
+        carrying = [c for c in paired(found.functions, old, new) if c.change]
+        return replace(row, difference=found, functions=tuple(carrying))
+    return replace(row, untraced=" ".join(one for one in (old, new) if isinstance(one, str)))

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two kernels compared: renamed functions are one, the mail is plain and narrow, every change has
+its functions, and time stands beside counts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cyclometer.explain import kernels, renames
+from cyclometer.explain.difference import difference
+from cyclometer.explain.explanation import Explanation, explain
+from cyclometer.explain.kernels import Kernels, Row
+from cyclometer.record.address_map import AddressMap, Place
+from cyclometer.report import kernel_mail as mail
+from tests.explain import machine
+
+FACTS = {
+    "image.name": "vmlinuz",
+    "target_kernel": "6.1.0",
+    "qemu": "QEMU emulator version 7.2.22 (Debian)",
+    "cpu_model": "qemu64,+rdtscp",
+    "build.banner": "Linux version 6.1.0 (x@y) (gcc-12) #1",
+    "build.command_line": "console=ttyS0",
+    "config.CONFIG_PREEMPT": "y",
+    "config.CONFIG_SOUND": "m",
+}
+
+
+def explained(extra: int, renamed: dict[str, str] | None = None) -> Explanation:
+    """A turn of the made-up machine, with some functions by other names."""
+    evidence = machine.evidence([extra, extra])
+    names = renamed or {}
+
+    def named(place: Place) -> Place:
+        return Place(
+            names.get(place.function, place.function),
+            place.text,
+            place.file,
+            place.line,
+            place.starts,
+            place.insn,
+        )
+
+    places = AddressMap(
+        {pc: named(place) for pc, place in evidence.places.kernel.items()}, evidence.places.user
+    )
+    return explain(replace(evidence, places=places))
+
+
+def row(extra: int, renamed: dict[str, str] | None = None, **fields: Any) -> Row:
+    old, new = explained(0), explained(extra, renamed)
+    one = Row("thing.poke", (float(old.length),), (float(new.length),))
+    return replace(kernels._with_functions(one, ({one.key: old}, {one.key: new})), **fields)
+
+
+def found(*rows: Row, **changed: str) -> Kernels:
+    return Kernels(("a/bzImage", "b/bzImage"), list(rows), (FACTS, {**FACTS, **changed}))
+
+
+COMMAND = ["cyclometer", "kdiff", "a/bzImage", "b/bz Image"]
+
+
+def test_functions_sum_to_the_change_and_the_largest_comes_first() -> None:
+    one = row(40)
+    assert (one.change, one.explained) == (40, Fraction(40))
+    assert [c.name for c in one.functions] == ["poke"]
+    assert sum(c.change for c in one.functions) == 40
+
+
+def test_a_renamed_function_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renames, "_SHORTEST", 2)
+    one = row(0, {"sys_poke": "sys_prod"})
+    assert [c.name for c in difference(explained(0), explained(0, {"sys_poke": "x"})).functions]
+    assert one.functions == ()  # as long as before under its new name
+    longer = row(7, {"poke": "prod"})
+    assert [(c.name, c.change) for c in longer.functions] == [("poke -> prod", 7)]
+
+
+def test_functions_with_other_bodies_are_not_paired() -> None:
+    assert not renames._likeness(renames._Known(["mov"] * 20), renames._Known(["add"] * 20))
+
+
+def test_a_mail_is_plain_narrow_and_signed() -> None:
+    changed = {"build.banner": "Linux version 6.2.0 (x@y)", "config.CONFIG_PREEMPT": "n"}
+    text = mail.text(found(row(40), **changed), COMMAND, boots=2)
+    assert text.isascii()
+    assert all(len(line) <= mail.WIDTH and line == line.rstrip() for line in text.splitlines())
+    length = machine.LENGTH
+    assert re.search(rf"^thing.poke +{length} +{length + 40} +\+40 \(\+\d+.\d+ %\)$", text, re.M)
+    assert "\n       +40  poke (1 -> 41)\n" in text
+    assert "  source: 6.1.0 -> 6.2.0\n" in text
+    assert "  configuration: PREEMPT y -> n\n" in text
+    assert "regressed" not in text
+    assert text.endswith("Repeat:\n  cyclometer kdiff a/bzImage 'b/bz Image'\n")
+
+
+def test_rows_that_the_same_functions_carry_stand_together() -> None:
+    text = mail.text(found(row(40), row(40, key="thing.prod")), COMMAND)
+    assert text.count("poke (1 -> 41)") == 1
+    assert "thing.poke: +40" in text
+    assert "thing.prod: +40" in text
+
+
+def test_what_is_unchanged_missing_or_untraced_is_said() -> None:
+    same = row(0, key="thing.same")
+    gone = Row("thing.gone", (3.0,), (), "after: the kernel lacks it")
+    mute = Row("thing.mute", (3.0,), (5.0, 6.0), untraced="too long")
+    text = mail.text(found(same, gone, mute), COMMAND)
+    assert "unchanged: thing.same\n" in text
+    assert "thing.gone: after: the kernel lacks it\n" in text
+    assert "new: boots differ, 5 to 6" in text
+    assert "no functions: too long" in text
+    assert "configuration: no difference known" in text
+
+
+def test_counts_that_are_not_those_of_the_traced_turns_say_so() -> None:
+    one = row(40)
+    other = replace(one, after=(one.after[0] + 14,))
+    assert f"traced turns: {machine.LENGTH} -> {machine.LENGTH + 40}" in mail.text(
+        found(other), COMMAND
+    )
+
+
+@pytest.mark.parametrize(
+    ("extra", "verdict", "warned"),
+    [(40, "regressed", False), (40, "improved", True), (0, "regressed", True)],
+)
+def test_time_stands_beside_counts_with_a_warning_where_they_disagree(
+    extra: int, verdict: str, warned: bool
+) -> None:
+    timed: Any = {"thing.poke": SimpleNamespace(change=0.117, verdict=verdict)}
+    text = mail.text(found(row(extra)), COMMAND, timed)
+    assert f"time: +11.7 % ({verdict})" in text
+    assert ("WARNING: instructions and time disagree" in text) == warned
+
+
+def test_a_margin_is_of_what_it_says() -> None:
+    both = found(row(40), row(2, key="thing.prod"))
+    share = 40 / machine.LENGTH
+    assert [one.key for one in both.worse_than(share + 0.001)] == []
+    assert [one.key for one in both.worse_than(share - 0.001)] == ["thing.poke"]
+    better = replace(row(40), before=row(40).after, after=row(40).before)
+    assert found(better).worse_than(0.0) == []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The Linux harness: one process is one run. Reads a plan from standard input, a line a visit,
+// The Linux harness: one process is one run. Reads a plan from standard input, one line per visit,
 //     visit KEY METHOD INITIAL DELTA GROUPS TESTS
 // and writes the record stream to standard output, each visit closed by the console line `done N`.
 // `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters;

@@ -34,7 +34,7 @@ void run_prepare(void)
     must(ftruncate(memory_file, sizeof *run), "ftruncate");
     map();
     run->cycles_file = run->evict_file = -1;
-    prctl(PR_SET_CHILD_SUBREAPER, 1); // peers that outlive their visit are ours to bury
+    prctl(PR_SET_CHILD_SUBREAPER, 1); // peers that outlive their visit are ours to reap
 }
 
 // Whether what is open stays open in a program that this process executes.

@@ -20,6 +20,20 @@ SKIPPED = ("tests/data/", "baselines/", "tests/test_language.py")
 PHRASES = {
     r"\bseeds? 00\d|\bseed[-_]00\d": "the document's own name, as KBench or sel4bench",
     r"DESIGN\.md section \d": "DESIGN.md has no numbered sections",
+    r"(?<!there )\b(is|was) no (bundle|number|file|image|change|trace|plan)\b": "is not a ...",
+    r"\b(cycles|instructions|ticks|entries) a turn\b": "per turn",
+    r"\b(runs|boots|images|bundles|layouts|more) a side\b": "per side",
+    r"\ba line a \w+": "one line per ...",
+    r"\bhas no use for\b": "does not apply to",
+    r"\bcannot tell what it\b": "records no traces",
+    r"\bmaker not told\b|is not told\b": "unknown",
+    r"\btakes? for granted\b|take for granted": "assumes",
+    r"\bnobody checks\b": "it is not checked",
+    r"\bkeeps no trace\b": "holds no trace",
+    r"\bhangs on (what|the)\b": "depends on",
+    r"\bbe parted by\b|, parted by\b": "separated by",
+    r"\blest\b": "so that ... not",
+    r"\ba poor witness\b|\bto bury\b": "an unreliable estimate; to reap",
 }
 
 

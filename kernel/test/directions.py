@@ -18,7 +18,7 @@ FLOW = "initial=4 delta=4 groups=2 tests=1 passes=2"
 
 @dataclass(frozen=True)
 class Row:
-    """One circle in one configuration: its contract, instructions a turn, corrected, and counter
+    """One circle in one configuration: its contract, instructions per turn, corrected, and counter
     deltas a turn.
     """
 

@@ -249,8 +249,10 @@ def check_floor(found: list[Record], key: str, listing: Path) -> None:
     first, last = groups[0], groups[-1]
     slope = (last["values"][0] - first["values"][0]) / (last["turns"] - first["turns"])
     length = loop_length(listing)
-    expect(slope == length, f"{key}: {slope} instructions a turn, but the disassembly has {length}")
-    print(f"{key}: {slope:g} instructions a turn, as the disassembly says")
+    expect(
+        slope == length, f"{key}: {slope} instructions per turn, but the disassembly has {length}"
+    )
+    print(f"{key}: {slope:g} instructions per turn, as the disassembly says")
 
 
 def main() -> int:

@@ -187,7 +187,7 @@ def _virtualisation(root: Path) -> dict[str, Any]:
 
 def _preemption(root: Path) -> str | None:
     """The model in force: real-time, or none, voluntary, full or lazy; with "dynamic" alone where
-    it is not told.
+    it is unknown.
     """
     if text(root, "sys/kernel/realtime") == "1":
         return "realtime"

@@ -73,7 +73,7 @@ def test_json_holds_every_view_and_each_sums(bundles: tuple[str, str]) -> None:
 
 def test_the_difference_names_function_and_cause(bundles: tuple[str, str]) -> None:
     text = run("--diff", *bundles, KEY)
-    assert "thing.poke: +87 cycles a turn" in text
+    assert "thing.poke: +87 cycles per turn" in text
     told = json.loads(run("--diff", *bundles, KEY, "--json"))
     assert told["change"] == 87
     for view in ("functions", "phases", "modes", "causes"):
@@ -196,7 +196,7 @@ def test_the_memory_of_a_board_is_part_of_a_side(asked: list[Request]) -> None:
     assert {(r.memory_latency_cyc, r.memory_jitter, str(r.config)) for r in asked} == {
         (20, 7, "{'mcs': 'on'}")
     }
-    with pytest.raises(UsageError, match="memory_latency=slow is no number"):
+    with pytest.raises(UsageError, match="memory_latency=slow is not a number"):
         run("emulator:memory_latency=slow", KEY)
 
 
@@ -207,7 +207,7 @@ def test_an_unknown_circle_and_a_mute_target_are_one_sentence(asked: list[Reques
         run("emulator", "thing.else")
     with pytest.raises(UsageError, match=r"`cyclometer explain --kernel IMAGE other\.thing`"):
         run("emulator", "other.thing")
-    with pytest.raises(NotComparable, match="target silent cannot tell what it executed"):
+    with pytest.raises(NotComparable, match="target silent records no instruction traces"):
         run("silent", KEY)
     assert asked == []
 

@@ -83,7 +83,7 @@ def test_printed_statistics_are_pooled_as_their_samples_would_be() -> None:
     record = measure(
         [bundle(spec, created=f"2026-11-{i + 1:02}T00:00:00+00:00") for i, spec in enumerate(specs)]
     )
-    # five bundles a side; two are left over
+    # five bundles per side; two are left over
     pooled = [np.concatenate(raw[:5]), np.concatenate(raw[5:10])]
     wanted = sum(stats.ttest_ind(x, y, equal_var=False).pvalue <= 0.05 for x, y in pairwise(pooled))
     assert of(record, "Welch's t over all samples").alarms == wanted
@@ -125,7 +125,8 @@ def test_printed_record(capsys: pytest.CaptureFixture[str]) -> None:
     record = measure([session(seed, circles=3) for seed in (1, 2)])
     report.show(record)
     assert (
-        "3 circles, compared with themselves in 1 suite of 4 runs a side" in capsys.readouterr().out
+        "3 circles, compared with themselves in 1 suite of 4 runs per side"
+        in capsys.readouterr().out
     )
     told = report.as_json(record)
     assert {row["method"] for row in told["methods"]} == {a.method for a in record.methods}

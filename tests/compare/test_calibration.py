@@ -80,7 +80,7 @@ def test_false_discoveries_are_bounded_among_true_ones() -> None:
 
 
 def stated(spread: float, runs: int) -> float:
-    """The change that the planner calls the smallest which so many runs a side find with
+    """The change that the planner calls the smallest which so many runs per side find with
     probability POWER.
     """
     error, df = spread * math.sqrt(2 / runs), 2 * runs - 2

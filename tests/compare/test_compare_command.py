@@ -70,8 +70,8 @@ def test_several_bundles_a_side_and_options_after_the_bar(stored: Path) -> None:
 
 
 def test_layouts_are_the_runs_of_a_side(tmp_path: Path) -> None:
-    """Three images a side, each booted twice: three observations, whose spread decides a change of
-    4 %.
+    """Three images per side, each booted twice: three observations, whose spread decides a
+    change of 4 %.
     """
     sides = []
     for name, latency in (("before", 500.0), ("after", 520.0)):

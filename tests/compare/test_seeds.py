@@ -34,7 +34,7 @@ def mtime() -> Comparison:
 
 def test_the_table_has_thirty_changes(mtime: Comparison) -> None:
     assert len(mtime.findings) == 30
-    # one run a side, and no n to say how sure its mean is
+    # one run per side, and no n to say how sure its mean is
     assert {f.verdict for f in mtime.findings} == {"undecided"}
 
 

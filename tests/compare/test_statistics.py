@@ -232,7 +232,7 @@ def test_minimum_detectable_effect_by_hand() -> None:
 
 def clear(row: Change, now: tuple[int, int], added: int) -> float:
     """What an estimate needs to stay beyond its half-width four times in five, with so many more
-    runs a side and the spread of a run unchanged.
+    runs per side and the spread of a run unchanged.
     """
     n1, n2 = now[0] + added, now[1] + added
     error = row.standard_error * math.sqrt((1 / n1 + 1 / n2) / (1 / now[0] + 1 / now[1]))

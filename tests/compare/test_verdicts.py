@@ -62,7 +62,7 @@ def test_an_undecided_row_says_what_would_decide_it() -> None:
     found = judged([1000, 1010, 990, 1005], [1010, 1022, 1000, 1015])
     assert found.verdict == "undecided"
     assert found.more is not None
-    assert f"about {found.more} more runs a side" in found.reason
+    assert f"about {found.more} more runs per side" in found.reason
     assert found.minimum_detectable is not None
     assert 0.01 < found.minimum_detectable < 0.05
 
@@ -191,7 +191,7 @@ def test_boots_that_differ_by_a_cycle_do_not_lift_the_layout_floor(
 
 
 def test_two_states_of_a_boot_are_no_change() -> None:
-    """Two boots a side, in either of two states: the split falls between the sides in one case of
+    """Two boots per side, in either of two states: the split falls between the sides in one case of
     three.
     """
 

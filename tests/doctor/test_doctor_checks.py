@@ -92,7 +92,7 @@ DISTURBED: list[tuple[Observation, str, str, str, str]] = [
         with_facts(governor={"powersave": "3", "performance": "0-2"}),
         "governor",
         WARN,
-        "not told",
+        "unknown range",
         "--tune",
     ),
     (
@@ -104,7 +104,7 @@ DISTURBED: list[tuple[Observation, str, str, str, str]] = [
         "up to 33%",
         "--tune",
     ),
-    (with_facts(turbo="on"), "turbo", WARN, "does not tell", "--tune"),
+    (with_facts(turbo="on"), "turbo", WARN, "does not report", "--tune"),
     (
         dataclasses.replace(IDEAL, idle_states=[IdleState("C6", 133)]),
         "idle states",
@@ -283,5 +283,5 @@ def test_this_process_is_left_as_it_was() -> None:
 def test_an_absent_cpu_and_another_system_are_refused(root: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="CPU 9 is not online; choose one of 0-3"):
         observe(9, root)
-    with pytest.raises(NotComparable, match="no Linux"):
+    with pytest.raises(NotComparable, match="not Linux"):
         observe(None, tmp_path)

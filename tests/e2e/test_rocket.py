@@ -73,7 +73,7 @@ def test_the_clock_is_cycles_and_the_memory_stands_in_the_configuration(
 
 
 def test_a_turn_costs_what_the_pipeline_says(floor: MeasurementResult) -> None:
-    """The empty loop retires two instructions a turn, predicted; a crossing is at least its 62
+    """The empty loop retires two instructions per turn, predicted; a crossing is at least its 62
     instructions.
     """
     found = last_values(floor.bundle)

@@ -94,7 +94,7 @@ def test_a_clock_of_core_cycles_needs_no_reference() -> None:
 
 
 def floors() -> Visits:
-    """Two floor circles, and one that is none; medians of visits in ticks a turn."""
+    """Two floor circles, and one that is none; medians of visits in ticks per turn."""
     made = Visits()
     empty, alu, other = made.row("floor.empty"), made.row("floor.alu"), made.row("pipe")
     made.add(empty, 1, 0, [10, 12, 90], 2).add(alu, 1, 200, [800], 4).add(other, 1, 1100, [7])

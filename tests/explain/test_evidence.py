@@ -151,7 +151,7 @@ def test_two_boots_tell_a_steady_and_a_cold_turn() -> None:
 
 
 def test_a_target_that_cannot_trace_says_so() -> None:
-    with pytest.raises(NotComparable, match="target it cannot tell what it executed"):
+    with pytest.raises(NotComparable, match="target it records no instruction traces"):
         sources.trace(type("It", (), {"name": "it"})(), Request(), [KEY])
 
 

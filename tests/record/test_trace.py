@@ -62,9 +62,9 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 
 def test_other_bytes_are_refused() -> None:
     data = trace.encode(steps())
-    refused(b"", "no trace of version 1 or 2")
-    refused(b"CYCTRACE" + bytes(8), "no trace of version 1 or 2")
-    refused(data[:8] + b"\3" + data[9:], "no trace of version 1 or 2")
+    refused(b"", "not a trace of version 1 or 2")
+    refused(b"CYCTRACE" + bytes(8), "not a trace of version 1 or 2")
+    refused(data[:8] + b"\3" + data[9:], "not a trace of version 1 or 2")
     refused(data[:-1], "ends inside a step")
     refused(trace.encode(steps()[1:]), "does not begin with the hint")
 

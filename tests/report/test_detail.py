@@ -142,7 +142,7 @@ def test_json_says_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> Non
     bundle = typical()
     for key in (PIPE.key, TIMER.key):
         detail.show(bundle, key, as_json=True)
-        (row,) = json.loads(capsys.readouterr().out)
+        (row,) = json.loads(capsys.readouterr().out)["rows"]
         e = next(e for e in estimates(bundle) if e.contract.key == key)
         assert [one["latency"] for one in row["run_estimates"]] == [r.latency.value for r in e.runs]
         assert row["contract"]["interval"]["kind"] == e.contract.interval.kind

@@ -41,8 +41,8 @@ def test_what_can_have_changed_a_count_is_told_and_that_layout_cannot() -> None:
     }
     last = identity.sentences(identity.differences(before, after), ["instructions"])[-1]
     assert last == (
-        "where code lies changes no instruction count; what can: the source (6.1 to 6.12), the "
-        "configuration "
+        "code placement cannot change instruction counts; possible causes: the source "
+        "(6.1 to 6.12), the configuration "
         f"(1 option), the compiler ({GCC12} to {GCC14}), the command line"
     )
 

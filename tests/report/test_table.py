@@ -79,7 +79,7 @@ def test_json_has_every_row_and_no_number_that_does_not_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    ("exact", "why"), [(True, "their latency hangs on what ran before"), (False, "regime")]
+    ("exact", "why"), [(True, "their latency depends on what ran before"), (False, "regime")]
 )
 def test_an_overall_latency_far_from_the_base_one_is_explained_by_what_the_clock_can_see(
     exact: bool, why: str

@@ -71,7 +71,7 @@ def test_an_image_that_prints_nothing_known_is_an_error_with_its_console() -> No
 
 def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(b"\x00" * 100)
-    with pytest.raises(UsageError, match="no ELF file"):
+    with pytest.raises(UsageError, match="not an ELF file"):
         emulator(tmp_path / "image")
     with pytest.raises(UsageError, match="cannot be read"):
         emulator(tmp_path / "absent")

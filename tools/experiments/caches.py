@@ -113,7 +113,7 @@ def charged(change: Change) -> tuple[str, ...]:
 
 
 def carried() -> str:
-    """Which parts of the core carry the difference of some rows, in cycles a turn."""
+    """Which parts of the core carry the difference of some rows, in cycles per turn."""
     header = ["row", "rocket", "rocket-small", "change", *CHARGED, "other"]
     return board.table(header, [(f"`{key}`", *charged(explained(key).whole)) for key in EXPLAINED])
 

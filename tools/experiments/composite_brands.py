@@ -36,7 +36,7 @@ def executed(turn: Explanation) -> str:
         for cause, count in mode.by_cause.items()
     ]
     return board.table(
-        ["mode and cause", "cycles a turn"], [*rows, ("sum", f"{float(turn.length):.4g}")]
+        ["mode and cause", "cycles per turn"], [*rows, ("sum", f"{float(turn.length):.4g}")]
     )
 
 
@@ -52,7 +52,7 @@ def floor(turn: Explanation) -> str:
         for share in turn.floor
     ]
     rows.append(("sum", "", "", f"{float(turn.length):.4g}"))
-    return board.table(["share", "times", "each", "cycles a turn"], rows)
+    return board.table(["share", "times", "each", "cycles per turn"], rows)
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def command(
     printed = sides.Form.of(as_json, as_markdown, form)
     variants = [_variant(side, of_sides) for side in _SIDES]
     if variants[0].facts == variants[1].facts:
-        raise UsageError("BEFORE and AFTER are alike; say what differs, as with --after COMMAND")
+        raise UsageError("BEFORE and AFTER are alike; name what differs, as with --after COMMAND")
     folder = output or common.STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-ab"
     store.refuse_existing(folder)
     request = Request(only=only or ("*",), budget_s=budget or _BUDGET_S, cpu=cpu, seed=seed)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @click.command(cls=sides.TwoSides)
 @sides.options
-@click.option("--matrix", is_flag=True, help="Lay all configurations of the operands side by side.")
 @click.option(
-    "--aa", is_flag=True, help="The operand is a store of repeated runs: count false alarms."
+    "--matrix", is_flag=True, help="Show all configurations of the operands side by side."
 )
-@click.option("--history", is_flag=True, help="The operand is a store: find when circles changed.")
+@click.option("--aa", is_flag=True, help="Count false alarms in a store of repeated runs.")
+@click.option("--history", is_flag=True, help="Find when circles changed in a store.")
 @click.option(
     "--only", multiple=True, metavar="GLOB", help="With --history: only circles whose key matches."
 )
@@ -40,10 +40,10 @@ def command(
     only: tuple[str, ...],
     **modes: bool,
 ) -> None:
-    """Compare BEFORE with AFTER: bundles, or files of other tools; several a side with -- between.
+    """Compare BEFORE with AFTER: bundles, or other tools' files; `--` separates several per side.
 
-    A change is (after - before) / before. One file that holds both (rows of state=before and
-    state=after) stands alone.
+    A change is (after - before) / before. One file may hold both sides (rows of state=before
+    and state=after).
 
     Example: cyclometer compare before/*.json -- after/*.json --margin 2%
     """
@@ -52,9 +52,7 @@ def command(
     options = finding.Options(margin, fdr, layout_floor)
     chosen = [name for name, wanted in modes.items() if wanted]
     if len(chosen) > 1:
-        raise UsageError(
-            f"--{' and --'.join(chosen)} are answers to different questions; choose one"
-        )
+        raise UsageError(f"--{' and --'.join(chosen)} are mutually exclusive; choose one")
     if only and not modes["history"]:
         raise UsageError("--only chooses circles of a history; add --history, or leave it out")
     printed = sides.Form.of(as_json, as_markdown, form)

@@ -64,7 +64,7 @@ def command(
     as_json: bool,
     bundles: tuple[Path, ...],
 ) -> None:
-    """Say what this machine does to measurements, what each thing costs, and what changes it.
+    """Check this machine for sources of noise, with what each costs and how to remove it.
 
     --tune writes the first value of each setting to a journal on disk before it changes it, so that
     --restore brings all of them back, after a crash too. A reboot undoes a tune by itself.
@@ -104,7 +104,7 @@ def _examine(cpu: int | None, as_json: bool) -> bool:
             _print_finding(finding)
         if changed:
             click.echo(
-                f"{len(changed)} settings are tuned; `cyclometer doctor --restore` brings them back"
+                f"{len(changed)} settings are tuned; `cyclometer doctor --restore` undoes that"
             )
     return not any(finding.state == checks.BAD for finding in findings)
 

@@ -57,14 +57,14 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Tell where one turn of circle KEY spent its time, instruction by instruction.
+    """Show where the time of one turn of circle KEY goes, instruction by instruction.
 
     A circle of the Linux at hand is sampled while it is timed, and told by function; `-o X.folded`
     writes the stacks as flame graph tools read them.
 
     A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration,
     as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of --target, as mcs=on.
-    `default` stands for --target as it is, and is what is traced where no side is given.
+    `default` means --target with its default configuration; it is also traced if no SIDE is given.
 
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
 
@@ -132,7 +132,7 @@ def _advice(key: str) -> str:
 
 
 def _side(words: str) -> tuple[str, str]:
-    """Target and configuration of a side that is no bundle; both empty where the options say
+    """Target and configuration of a side that is not a bundle; both empty where the options say
     all.
     """
     name, _, options = words.partition(":")
@@ -147,7 +147,7 @@ def _number(chosen: dict[str, str], name: str) -> int | None:
     """
     value = chosen.pop(name, "off")
     if not value.isdecimal() and value != "off":
-        raise UsageError(f"{name}={value} is no number; write it as {name}=20")
+        raise UsageError(f"{name}={value} is not a number; write it as {name}=20")
     return int(value) if value.isdecimal() else None
 
 

@@ -41,10 +41,12 @@ def _options(
     multiple=True,
     callback=_options,
     metavar="OPTION=VALUE",
-    help="Only this configuration.",
+    help="Only rows of this configuration.",
 )
 @click.option("--run", type=int, help="kbench: which run.  [default: the first]")
-@click.option("--samples", is_flag=True, help="csv: every raw sample instead of a line a circle.")
+@click.option(
+    "--samples", is_flag=True, help="csv: every raw sample instead of one line per circle."
+)
 @click.option(
     "--chart",
     default="samples",
@@ -56,7 +58,7 @@ def _options(
     "--beside",
     type=click.Path(path_type=Path),
     metavar="BUNDLE",
-    help="svg, png: this bundle's circle, too, as what came after.",
+    help="svg, png: overlay the same circle of BUNDLE, drawn as 'after'.",
 )
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Into this file."
@@ -77,8 +79,7 @@ def command(
 ) -> None:
     """Write a bundle in another tool's format.
 
-    Without BUNDLE the newest one in results/ is taken, without -o the result goes to standard
-    output.
+    Without BUNDLE the newest one in results/ is exported, without -o to standard output.
 
     Example: cyclometer export results/before --format kbench --circle pipe.round_trip.cross.equal
     """

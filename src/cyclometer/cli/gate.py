@@ -26,7 +26,7 @@ def command(
     as_markdown: bool,
     form: str | None,
 ) -> None:
-    """Compare, and end with a code for continuous integration.
+    """Compare, and exit with a status for continuous integration.
 
     0 all equivalent or improved, 1 a row regressed, 3 a row is undecided, 4 a row is gone or cannot
     be compared, 5 a row failed that did not before, 6 nothing was measured. Where several hold, the

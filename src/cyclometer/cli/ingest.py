@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     "format_name",
     default="",
     metavar="NAME",
-    help="The format, where it is not recognised.",
+    help="The format, if it is not recognised.",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What the files do not say: clock, board ...",
+    help="A fact that the files do not state: clock, board ...",
 )
 @click.option(
     "--formats",
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     is_eager=True,
     expose_value=False,
     callback=lambda c, _, v: _list(c, v),
-    help="List the formats and the settings, and end.",
+    help="List the formats and the settings, and exit.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was read as JSON.")
 def command(

@@ -23,13 +23,13 @@ _MOST = 5  # findings shown of one rule, where there are two more at least
 
 @click.command("lint")
 @click.argument("bundles", nargs=-1, type=click.Path(path_type=Path), metavar="BUNDLE...")
-@click.option("--strict", is_flag=True, help="End with 4 where a finding is an error.")
+@click.option("--strict", is_flag=True, help="Exit with status 4 if a finding is an error.")
 @click.option(
-    "--rules", is_flag=True, help="Explain the rules and how to mend what they find, and end."
+    "--rules", is_flag=True, help="Explain the rules and how to fix what they find, and exit."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool) -> None:
-    """Say what is wrong with the data of bundles, or of other tools' files.
+    """Find what is wrong with the data of bundles, or of other tools' files.
 
     An error is a figure that is wrong, a warning one that misleads, a note one that needs care.
 

@@ -28,12 +28,12 @@ _MOST = 6  # sides that colours can tell apart
     help="The HTML file.",
 )
 @click.option("--title", help="Heading of the report.  [default: from the bundles]")
-@click.option("--json", "as_json", is_flag=True, help="Say as JSON what was written.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: bool) -> None:
     """Write bundles, or other tools' files, as one HTML file that needs no network.
 
     One BUNDLE is shown by latency, two by what changed from the first to the second, more against
-    the first. Without BUNDLE the newest one in results/ is taken.
+    the first. Without BUNDLE the newest one in results/ is used.
 
     Example: cyclometer report results/before results/after -o report.html
     """

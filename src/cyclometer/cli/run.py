@@ -75,7 +75,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option(
     "--method",
     type=click.Choice(["accumulated", "direct", "passes"]),
-    help="Instead of each circle's own.",
+    help="Override each circle's own timing method.",
 )
 @click.option(
     "--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]"
@@ -205,7 +205,7 @@ def _refuse_untraceable(target: str) -> None:
     one = TARGETS.load(target)
     if not hasattr(one, "trace") and not hasattr(one, "profile"):
         raise NotComparable(
-            f"target {target} cannot tell what it executed; leave --trace out, or trace a Linux "
+            f"target {target} records no instruction traces; leave --trace out, or trace a Linux "
             "kernel under QEMU: `cyclometer run --target qemu-linux --kernel IMAGE --trace`"
         )
 

@@ -28,7 +28,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 class TwoSides(click.RichCommand):
-    """A command whose operands may be parted by `--`, which click alone would swallow."""
+    """A command whose operands may be separated by `--`, which click alone would swallow."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, [_BETWEEN if arg == "--" else arg for arg in args])

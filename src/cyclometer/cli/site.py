@@ -26,7 +26,7 @@ import rich_click as click
     metavar="ALERT WHY",
     help="First note in the store that an alert was looked at.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Say as JSON what was written.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
     url: str, output: Path, acknowledge: tuple[tuple[str, str], ...], as_json: bool
 ) -> None:

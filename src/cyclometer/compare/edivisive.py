@@ -37,7 +37,7 @@ def divisions(
 
     Args:
         series: one value a point in order of time, shape (n,).
-        shortest: points that a stretch must have at least, two or more; a lone spike is no change.
+        shortest: points that a stretch has at least, two or more; a lone spike is not a change.
     """
     values = samples(series, 0, "series")
     rng = np.random.default_rng(1)  # the same history always gives the same answer

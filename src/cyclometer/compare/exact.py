@@ -33,7 +33,7 @@ two boots from two others."""
 FEW_PASSES = 10
 """Fewer passes than these are few: a quick run's."""
 LAYOUTS = 3
-"""From so many images a side on, their own spread tells what moving code does, and the floor is
+"""From so many images per side on, their own spread tells what moving code does, and the floor is
 not needed.
 """
 

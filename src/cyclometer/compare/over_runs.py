@@ -103,13 +103,13 @@ def _plan(
 
 
 def _needed(variances: tuple[float | None, float | None], plan: statistics.Plan | None) -> str:
-    """The least further runs a side, as a phrase."""
+    """The least further runs per side, as a phrase."""
     if plan is not None:
         found = rough(plan.minimum_detectable)
-        return f"needed: at least {plan.more} more a side (to find changes from {found})"
+        return f"needed: at least {plan.more} more per side (to find changes from {found})"
     if None in variances:
-        return "needed: at least 1 more a side (spread unknown)"
-    return f"even {statistics.MOST_UNITS} more a side would not decide"
+        return "needed: at least 1 more per side (spread unknown)"
+    return f"even {statistics.MOST_UNITS} more per side would not decide"
 
 
 def _run_variance(e: Estimate, other: Estimate) -> float | None:

@@ -165,7 +165,7 @@ def made(bundle: Bundle) -> datetime:
         when = datetime.fromisoformat(bundle.identity.created)
     except ValueError:
         told = f"{bundle.path or 'a bundle'} was made at {bundle.identity.created[:40]!r}"
-        raise BadFile(f"{told}, which is no ISO 8601 time; restore its bundle.json") from None
+        raise BadFile(f"{told}, which is not an ISO 8601 time; restore its bundle.json") from None
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 

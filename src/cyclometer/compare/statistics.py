@@ -24,7 +24,7 @@ MARGIN = 0.01
 POWER = 0.8
 """Probability with which a true change of the minimum detectable size is found."""
 MOST_UNITS = 1000
-"""More runs a side than this are called out of reach."""
+"""More runs per side than this are called out of reach."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def decide(
 
 @dataclass(frozen=True)
 class Plan:
-    """Further runs a side that would decide a row, and the smallest change that so many would
+    """Further runs per side that would decide a row, and the smallest change that so many would
     find.
     """
 

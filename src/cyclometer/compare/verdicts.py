@@ -226,6 +226,6 @@ def _why(one: Basis, decision: statistics.Decision, p: float, options: Options) 
     what = "the interval reaches beyond the margin" if inside else f"p {p:.2g} over the suite"
     more = f"over {statistics.MOST_UNITS}" if decision.more is None else f"about {decision.more}"
     unit = one.unit if decision.more == 1 else f"{one.unit}s"
-    each = "" if one.unit == "pair" else " a side"
+    each = "" if one.unit == "pair" else " per side"
     found = rough(decision.minimum_detectable)
     return f"{what}; needed: {more} more {unit}{each} (those at hand find changes from {found})"

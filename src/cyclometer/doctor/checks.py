@@ -71,7 +71,7 @@ def check_governor(seen: Observation) -> Answer:
         else ""
     )
     cost = (
-        f"the frequency may move between two tests {span or 'over a range that is not told'} "
+        f"the frequency may move between two tests {span or 'over an unknown range'} "
         "(scaling_*_freq)"
     )
     return WARN, f"CPU {seen.cpu} runs under `{governor}`", cost, TUNE
@@ -91,7 +91,7 @@ def check_turbo(seen: Observation) -> Answer:
     )
     cost = (
         "temperature and the other cores' load change the frequency "
-        f"{gain or 'by an amount this driver does not tell'}"
+        f"{gain or 'by an amount that this driver does not report'}"
     )
     return WARN, "on", cost, TUNE
 
@@ -230,7 +230,7 @@ def check_clocksource(seen: Observation) -> Answer:
 def check_virtualisation(seen: Observation) -> Answer:
     facts = seen.facts.get("virtualisation")
     if facts is None:
-        return UNKNOWN, "nothing tells whether this machine is virtual"
+        return UNKNOWN, "whether this machine is virtual is unknown"
     if not facts["virtual"]:
         return OK, f"a real machine ({facts.get('product', 'unnamed')})"
     cost = (
@@ -238,10 +238,10 @@ def check_virtualisation(seen: Observation) -> Answer:
         "CPUs the mean of an"
         " eventfd round trip moved by 6 %, its 1 % quantile by 0.24 %"
     )
-    change = "measure on a real machine, or compare several sessions a side"
+    change = "measure on a real machine, or compare several sessions per side"
     return (
         WARN,
-        f"a virtual machine ({facts.get('product') or facts.get('kind') or 'maker not told'})",
+        f"a virtual machine ({facts.get('product') or facts.get('kind') or 'of unknown make'})",
         cost,
         change,
     )

@@ -101,12 +101,12 @@ def observe(cpu: int | None = None, root: Path = ROOT) -> Observation:
 def chosen_cpu(cpu: int | None, root: Path = ROOT) -> int:
     """`cpu`, or the last CPU that this process may use.
 
-    Raises NotComparable where this is no Linux, UsageError where there is no such CPU.
+    Raises NotComparable where this is not Linux, UsageError where there is no such CPU.
     """
     ticks = _ticks(root)
     if not ticks:
         raise NotComparable(
-            "there is no /proc/stat here, so this is no Linux; run doctor on the machine to be "
+            "there is no /proc/stat here, so this is not Linux; run doctor on the machine to be "
             "measured"
         )
     if cpu is None:

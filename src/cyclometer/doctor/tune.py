@@ -170,7 +170,7 @@ def _load(journal: Path) -> tuple[str | None, dict[str, str]]:
                 originals[_checked(entry["path"])] = str(entry["was"])
         except (ValueError, KeyError, TypeError):
             raise BadFile(
-                f"{journal}:{at} is no journal line; correct it by hand, or delete the file"
+                f"{journal}:{at} is not a journal line; correct it by hand, or delete the file"
             ) from None
     return boot, originals
 

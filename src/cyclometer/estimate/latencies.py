@@ -25,7 +25,7 @@ _MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """One run's own estimates, in the clock's unit a turn; see `rows.Estimate` for the words."""
+    """One run's own estimates, in the clock's unit per turn; see `rows.Estimate` for the words."""
 
     run: int
     latency: regimes.Regime

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Rows for which a foreign tool printed statistics only: one latency a run, and what its interval
-takes for granted.
+assumes.
 """
 
 from __future__ import annotations

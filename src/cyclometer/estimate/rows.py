@@ -71,7 +71,7 @@ class Estimate:
     sigma_turn: float | None = None  # sigma_P of design 6.1, None where independence is refuted
     sigma_reason: str = ""  # why there is no sigma_turn
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
-    assumption: str = ""  # what the interval of a foreign tool's printed figures takes for granted
+    assumption: str = ""  # what the interval of a foreign tool's printed figures assumes
 
     @property
     def steadiness(self) -> str:

@@ -33,6 +33,6 @@ def estimate(mean: float, sd: float, n: int, level: float = 0.95) -> SummaryEsti
     """
     if not (math.isfinite(mean) and math.isfinite(sd)) or sd < 0 or n < 1:
         raise ValueError(
-            f"mean {mean:g}, sd {sd:g}, n {n} is no summary of samples; correct the figures."
+            f"mean {mean:g}, sd {sd:g}, n {n} is not a summary of samples; correct the figures."
         )
     return SummaryEstimate(mean, student(mean, sd / math.sqrt(n), n - 1, level), ASSUMPTION)

@@ -22,7 +22,7 @@ LEVELS = ("user", "kernel", "unseen")
 
 @dataclass(frozen=True)
 class Share:
-    """A part of the measured latency: `value` in the clock's unit a turn."""
+    """A part of the measured latency: `value` in the clock's unit per turn."""
 
     name: str
     level: str
@@ -34,7 +34,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Change:
-    """How much longer a function takes after than before, in the clock's unit a turn."""
+    """How much longer a function takes after than before, in the clock's unit per turn."""
 
     name: str
     before: float

@@ -35,10 +35,10 @@ def trace(
     """
     if not hasattr(target, "trace"):
         raise NotComparable(
-            f"target {target.name} cannot tell what it executed; "
+            f"target {target.name} records no instruction traces; "
             f"`cyclometer explain --kernel IMAGE {keys[0]}` traces a Linux kernel under QEMU"
             if target.name == "linux"
-            else f"target {target.name} cannot tell what it executed; take one that emulates, as "
+            else f"target {target.name} records no instruction traces; take one that emulates, as "
             "qemu-virt"
         )
     flow = request.flow or getattr(target, "trace_flow", FLOW)
@@ -92,7 +92,7 @@ def kept(bundle: Path, key: str) -> dict[str, Evidence]:
             else "it has none"
         )
         raise UsageError(
-            f"{bundle} keeps no trace of {key!r}; {has}; make some with `cyclometer run --trace`; "
+            f"{bundle} holds no trace of {key!r}; {has}; make some with `cyclometer run --trace`; "
             "of a Linux kernel's turn no bundle is needed: "
             f"`cyclometer explain --kernel IMAGE {key}`"
         )

@@ -121,7 +121,7 @@ def decode(name: str, data: bytes, encoding: str = "utf-8") -> Foreign:
         text = data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
     except LookupError:
         raise BadFile(
-            f"{encoding!r} is no encoding; use for instance --set encoding=latin-1"
+            f"{encoding!r} is not an encoding; use for instance --set encoding=latin-1"
         ) from None
     except UnicodeError as error:
         where = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""

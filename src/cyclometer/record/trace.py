@@ -111,7 +111,7 @@ def _of_version(data: bytes, where: str) -> Steps:
     version = next((n for n in _VERSIONS if data[:_HEADER_BYTES] == _header(n)), None)
     if version is None:
         raise BadFile(
-            f"{where} is no trace of version 1 or 2 with steps of {_FIRST_STEP.itemsize} or "
+            f"{where} is not a trace of version 1 or 2 with steps of {_FIRST_STEP.itemsize} or "
             f"{STEP.itemsize} bytes; trace the circle again"
         )
     kind = _VERSIONS[version]

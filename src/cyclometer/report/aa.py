@@ -36,7 +36,7 @@ def sentence(record: Record) -> str:
     alone = f"; {record.alone} circles were run only once and are left out" if record.alone else ""
     return (
         f"{record.circles} circles, compared with themselves in {_count(record.suites, 'suite')} "
-        f"of {runs} a side; "
+        f"of {runs} per side; "
         f"intervals take comparisons for independent{alone}."
     )
 

@@ -126,7 +126,7 @@ def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
         for f in found
         for c in (f.pair.before, f.pair.after)
     ):
-        lines.append(f"intervals of printed figures take for granted: {ASSUMPTION}")
+        lines.append(f"intervals of printed figures assume: {ASSUMPTION}")
     if apart := dict.fromkeys(
         tuple(names) for f in found if (names := circumstances_apart(f.pair))
     ):
@@ -145,7 +145,7 @@ def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
         kinds = Counter(problem.kind for problem in side.problems)
         if kinds:
             listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-            lines.append(f"{name} has problems of its own: {listed} (--json lists them)")
+            lines.append(f"{name} was measured with problems: {listed} (--json lists them)")
     return lines
 
 

@@ -170,7 +170,7 @@ def _modes(tails: DirectEstimate) -> str:
 
 
 def _kbench(bundle: Bundle, e: Estimate) -> list[str]:
-    """KBench's figures of the first run, a line a test size: what they take for granted, `sigma_P`
+    """KBench's figures of the first run, one line per test size: what they assume, `sigma_P`
     above judges.
     """
     if e.method != "accumulated" or not e.runs:
@@ -271,7 +271,7 @@ def _plot(bundle: Bundle, e: Estimate) -> list[str]:
         bins=(_ROWS, min(_COLUMNS, len(Y))),
         range=((0, _ROWS), (0, len(Y))),
     )
-    unit = f"{e.clock.unit} a turn, 1 % to 99 % of the tests, in order of runs and arrival"
+    unit = f"{e.clock.unit} per turn, 1 % to 99 % of the tests, in order of runs and arrival"
     ends = {0: f"{high:.0f}", _ROWS - 1: f"{low:.0f}"}
     return [
         "",

@@ -229,7 +229,7 @@ def difference_heading(found: Difference) -> list[str]:
     """What was compared, in words."""
     before, after, whole = found.before, found.after, found.whole
     lines = [
-        f"{before.facts.contract.key}: {signed(whole.change)} {before.facts.clock.unit} a turn"
+        f"{before.facts.contract.key}: {signed(whole.change)} {before.facts.clock.unit} per turn"
     ]
     for side, e in (("before", before), ("after", after)):
         lines.append(

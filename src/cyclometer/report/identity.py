@@ -49,7 +49,7 @@ def sentences(found: Sequence[Difference], units: Iterable[str]) -> list[str]:
     if options:
         lines.append(_summed_up(options))
     if found and set(units) == {"instructions"} and (causes := _causes(found, options)):
-        lines.append(f"where code lies changes no instruction count; what can: {causes}")
+        lines.append(f"code placement cannot change instruction counts; possible causes: {causes}")
     return lines
 
 

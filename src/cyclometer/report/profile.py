@@ -30,7 +30,7 @@ def heading(found: Shares) -> list[str]:
     lines = [
         f"{p.contract.key}: {p.contract.title}",
         f"  on {p.target}, {options}",
-        f"  {p.a_turn:.4g} {p.clock.unit} a turn while sampled; {p.seen} samples by {p.event} "
+        f"  {p.a_turn:.4g} {p.clock.unit} per turn while sampled; {p.seen} samples by {p.event} "
         f"over {p.turns} turns in {p.window_ns / 1e9:.2g} s",
         f"  {_skid(p)}",
     ]
@@ -213,7 +213,7 @@ def _view(title: str, parts: Iterable[Share], unit: str) -> Markup:
     rows = [
         (part.name, f"{part.value:.4g}", f"{part.share:.1%}", _interval(part)) for part in parts
     ]
-    return _rows((title, f"{unit} a turn", "share", "interval at 95 %"), rows)
+    return _rows((title, f"{unit} per turn", "share", "interval at 95 %"), rows)
 
 
 def _interval(part: Share) -> str:

@@ -196,7 +196,7 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     if gaps:
         circles = f"{len(gaps)} circle{'s' if len(gaps) > 1 else ''}"
         why = (
-            "their latency hangs on what ran before"
+            "their latency depends on what ran before"
             if found[0].clock.exact
             else "the machine changed regime"
         )
@@ -206,7 +206,7 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
         notes.append(f"not counted on this machine, so not proven: {', '.join(unproven)}.")
     assumption = next((e.assumption for e in found if e.assumption), "")
     if assumption:
-        notes.append(f"intervals of printed figures take for granted: {assumption}.")
+        notes.append(f"intervals of printed figures assume: {assumption}.")
     told = {f"circle {e.contract.key}" for e in wrong}
     problems = [p for p in bundle.identity.problems if p.where not in told]
     notes += [": ".join(filter(None, (p.kind, p.where, p.what))) for p in problems]

@@ -49,7 +49,7 @@ def tables(location: Location, wanted: Sequence[str] = ("bundles", "rows")) -> I
 def query(location: Location, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """(names, rows) that a SELECT over the views `bundles` and `rows` gives.
 
-    It reads nothing else and writes nothing. Raises UsageError for what is no such statement.
+    It reads nothing else and writes nothing. Raises UsageError for what is not such a statement.
     """
     with tables(location) as database:
         database.execute(f"SET allowed_directories = ['{_spelled(_folder(location))}/']")

@@ -37,7 +37,7 @@ class Plan:
 
 
 def read(path: Path) -> Plan:
-    """Raises BadFile, naming what is wrong, for a file that is no plan or plans nothing."""
+    """Raises BadFile, naming what is wrong, for a file that is not a plan or plans nothing."""
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

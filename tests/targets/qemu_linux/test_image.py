@@ -36,7 +36,7 @@ def test_a_compressed_image_is_looked_into(tmp_path: Path) -> None:
 def test_what_is_no_kernel_is_one_sentence(tmp_path: Path) -> None:
     for content in (b"", b"\x1f\x8bnot", b"\x7fELF" + bytes(0x300)):
         (tmp_path / "x").write_bytes(content)
-        with pytest.raises(BadFile, match="no kernel image that we know"):
+        with pytest.raises(BadFile, match="not a kernel image that we know"):
             kernel_image.find(str(tmp_path / "x"))
     with pytest.raises(UsageError, match="cannot be read"):
         kernel_image.find(str(tmp_path / "missing"))
@@ -55,7 +55,7 @@ def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
 def test_what_is_no_regular_file_is_neither_waited_for_nor_read_without_end(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in (str(tmp_path / "pipe"), "/dev/zero", str(tmp_path)):
-        with pytest.raises(UsageError, match="no regular file"):
+        with pytest.raises(UsageError, match="not a regular file"):
             kernel_image.find(name)
 
 
@@ -99,7 +99,7 @@ def test_symbols_beside_an_image_are_its_own_unless_others_are_given_or_they_are
         kernel_image.find(str(image_path), beside.parent / "given").symbols
         == beside.parent / "given"
     )
-    with pytest.raises(UsageError, match="is no file; name the kernel"):
+    with pytest.raises(UsageError, match="is not a file; name the kernel"):
         kernel_image.find(str(image_path), tmp_path / "missing")
 
 
@@ -115,7 +115,7 @@ def test_a_tree_that_an_image_only_lies_in_says_nothing_of_it(tmp_path: Path) ->
 def test_a_configuration_that_is_a_bomb_is_refused(tmp_path: Path) -> None:
     (tmp_path / "vmlinuz-1").write_bytes(image("x86_64"))
     (tmp_path / "config-1").write_bytes(gzip.compress(bytes(8 << 20)))
-    with pytest.raises(BadFile, match="no kernel configuration"):
+    with pytest.raises(BadFile, match="not a kernel configuration"):
         kernel_image.find(str(tmp_path / "vmlinuz-1"))
 
 

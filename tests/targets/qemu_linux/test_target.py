@@ -22,7 +22,7 @@ from cyclometer.targets.qemu_linux.target import QemuLinuxTarget
 from tests.targets.qemu_linux.test_image import image
 
 # Plays a kernel: reads the plan from the archive it is given, and answers each visit with 40
-# instructions a turn.
+# instructions per turn.
 EMULATOR = """#!{python}
 import sys, re
 if "--version" in sys.argv: print("QEMU of ours"); sys.exit()
@@ -186,7 +186,7 @@ def test_a_measurement_that_is_stopped_keeps_what_it_has(kernel: str) -> None:
 def test_settings_of_a_matrix_are_those_of_the_options(kernel: str) -> None:
     bundle = measure("", config={"kernel": kernel, "cpu-model": "max"})
     assert bundle.identity.rows[0].configuration["cpu_model"] == "max"
-    with pytest.raises(UsageError, match="nowhere is no file; name the kernel"):
+    with pytest.raises(UsageError, match="nowhere is not a file; name the kernel"):
         measure(kernel, symbols="nowhere")
     with pytest.raises(UsageError, match="no setting colour"):
         measure(kernel, config={"colour": "red"})

@@ -27,7 +27,7 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     f = plot.frame(
         (low, high),
         (0, 100),
-        f"{unit} a turn",
+        f"{unit} per turn",
         "tests at or below",
         low > 0 and high > _WIDE * low,
         percent_y=True,

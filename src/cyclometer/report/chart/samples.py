@@ -41,7 +41,7 @@ def draw(circles: Sequence[Circle], which: int = 0) -> plot.Chart | None:
 
 
 def _label(circle: Circle) -> str:
-    return f"{circle.unit} a turn"
+    return f"{circle.unit} per turn"
 
 
 def _range(circles: Sequence[Circle]) -> tuple[float, float]:

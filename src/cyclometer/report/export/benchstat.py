@@ -9,7 +9,7 @@ from cyclometer.report.export.request import Request
 
 
 def export(request: Request) -> str:
-    """Go benchmark text for benchstat: a line a run, because the run is what repeats.
+    """Go benchmark text for benchstat: one line per run, because the run is what repeats.
 
     Only what must agree for a comparison stands in configuration lines, for benchstat compares
     nothing across them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Comma-separated values (RFC 4180): a line a circle, or a line a raw sample."""
+"""Comma-separated values (RFC 4180): one line per circle, or per raw sample."""
 
 from __future__ import annotations
 

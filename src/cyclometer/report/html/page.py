@@ -161,7 +161,7 @@ def _scope(e: Estimate) -> str:
 def _sigma(e: Estimate) -> str:
     if e.sigma_turn is not None:
         return f"{e.sigma_turn:.3g} {e.clock.unit}"
-    return f"not told: {e.sigma_reason}" if e.sigma_reason else ""
+    return f"n/a: {e.sigma_reason}" if e.sigma_reason else ""
 
 
 def _course(e: Estimate) -> str:

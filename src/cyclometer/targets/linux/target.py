@@ -164,7 +164,7 @@ def _cautions(cpu: int) -> list[Problem]:
     ]
     if os.cpu_count() == 1:
         what = (
-            "this machine has one CPU, so the laboratory takes turns with the circles; "
+            "this machine has one CPU, so the supervisor shares it with the circles; "
             "measure where there are two"
         )
         cautions.append(Problem(what, "too few CPUs", "environment"))

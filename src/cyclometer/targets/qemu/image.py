@@ -23,8 +23,8 @@ _TAIL_BYTES = 300
 
 
 def emulator(image: Path) -> tuple[str, tuple[str, ...]]:
-    """The emulator for an ELF image, and its options. Raises UsageError where the file is no image
-    we can run.
+    """The emulator for an ELF image, and its options. Raises UsageError if the file is not an
+    image that we can run.
     """
     try:
         with image.open("rb") as file:
@@ -32,7 +32,9 @@ def emulator(image: Path) -> tuple[str, tuple[str, ...]]:
     except OSError as error:
         raise UsageError(f"{image} cannot be read ({error.strerror}); name an ELF image") from error
     if head[:4] != b"\x7fELF" or len(head) < _HEADER_BYTES:
-        raise UsageError(f"{image} is no ELF file; name the kernel image as the linker wrote it")
+        raise UsageError(
+            f"{image} is not an ELF file; name the kernel image as the linker wrote it"
+        )
     order = "little" if head[5] == 1 else "big"
     machine = int.from_bytes(head[18:20], order)  # type: ignore[arg-type]
     if machine not in _EMULATORS:

@@ -104,7 +104,7 @@ AARCH64 = Dialect(
     # breakpoint.
     counted=frozenset((1, 2, 7)),
     hint_bytes=4,
-    # IRQ and FIQ; and an instruction that cannot be fetched is not told
+    # IRQ and FIQ; and an instruction that cannot be fetched is not in it
     interrupts=frozenset((3, 5, 6)),
     # Arm ARM D13.2.136: TTBR0_EL1 is s3_0_c2_c0_0; above the root stands an identifier, below it a
     # hint.

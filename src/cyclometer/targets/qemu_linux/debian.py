@@ -92,7 +92,7 @@ def boot_files(tar: IO[bytes]) -> dict[str, bytes]:
         read += _BLOCK + size
         if read > ARCHIVE_BYTES:
             raise BadFile(
-                f"the package unpacks to more than {ARCHIVE_BYTES >> 30} GiB; it is no kernel "
+                f"the package unpacks to more than {ARCHIVE_BYTES >> 30} GiB; it is not a kernel "
                 "package"
             )
         match = _BOOT_FILE.fullmatch(name) if regular else None

@@ -109,7 +109,7 @@ def find(name: str, symbols: Path | None = None) -> Kernel:
     Raises UsageError, BadFile or NotComparable.
     """
     if symbols and not symbols.is_file():
-        raise UsageError(f"{symbols} is no file; name the kernel's System.map or vmlinux")
+        raise UsageError(f"{symbols} is not a file; name the kernel's System.map or vmlinux")
     if debian.is_package(name):
         package, files = debian.fetch(name)
         return _kernel(
@@ -128,7 +128,7 @@ def _kernel(image: Path, name: str, config: Path | None, symbols: Path | None) -
     try:
         # a pipe would be waited for, a device read without end
         if not stat.S_ISREG(image.stat().st_mode):
-            raise UsageError(f"{image} is no regular file; name a bzImage or an Image")
+            raise UsageError(f"{image} is not a regular file; name a bzImage or an Image")
         if image.stat().st_size > IMAGE_BYTES:
             raise BadFile(
                 f"{image} is larger than {IMAGE_BYTES >> 20} MiB; name a bzImage or an Image"
@@ -161,7 +161,7 @@ def _machine(image: Path, data: bytes) -> Machine:
             "Image"
         )
     raise BadFile(
-        f"{image} is no kernel image that we know; name a bzImage, or an arm64 or riscv64 Image"
+        f"{image} is not a kernel image that we know; name a bzImage, or an arm64 or riscv64 Image"
     )
 
 
@@ -223,6 +223,6 @@ def _text(config: Path) -> str:
             raise BadFile(f"{config} is damaged ({error}); restore it or move it away") from error
     if len(data) > _CONFIG_BYTES:
         raise BadFile(
-            f"{config} is larger than {_CONFIG_BYTES >> 20} MiB; it is no kernel configuration"
+            f"{config} is larger than {_CONFIG_BYTES >> 20} MiB; it is not a kernel configuration"
         )
     return data.decode("utf-8", "replace")

@@ -93,7 +93,7 @@ def trace(
 def _ask(
     guest: Guest, keys: tuple[str, ...], bound_s: float
 ) -> tuple[dict[str, float], Symbols, list[Record]]:
-    """From an untraced boot: instructions a turn, the kernel's symbols, and the records of what
+    """From an untraced boot: instructions per turn, the kernel's symbols, and the records of what
     cannot run.
     """
     known = _known(guest)

@@ -83,7 +83,7 @@ def file_configuration(filename: str) -> dict[str, str]:
 
 
 def board_clock(settings: Settings, platform: str) -> Clock:
-    """sel4bench reads core cycles on Arm and RISC-V and the time-stamp counter, which is no core
+    """sel4bench reads core cycles on Arm and RISC-V and the time-stamp counter, which is not a core
     clock, on x86.
     """
     board = settings.text("board", platform).lower()

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from cyclometer.cli import sides
+from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclometer.compare.pairing import Across
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
 
 @click.command(cls=sides.TwoSides)
 @sides.options
+@click.option(
+    "--expect",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Hold one bundle's exact counts against a file; any other count fails.",
+)
+@click.option("--update", is_flag=True, help="With --expect: write the bundle's counts down.")
 def command(
     operands: tuple[str, ...],
     margin: float,
@@ -25,6 +34,8 @@ def command(
     as_json: bool,
     as_markdown: bool,
     form: str | None,
+    expect: Path | None,
+    update: bool,
 ) -> None:
     """Compare, and exit with a status for continuous integration.
 
@@ -32,8 +43,17 @@ def command(
     be compared, 5 a row failed that did not before, 6 nothing was measured. Where several hold, the
     order is 1, 5, 4, 3.
 
+    With --expect, for exact clocks: 1 a count is another one, smaller ones included, 5 a row is not
+    valid, 4 a row is gone. With two bundles the traces of both name the functions responsible.
+
     Example: cyclometer gate results/before results/after --margin 2% || test $? = 3
     """
+    if expect is not None:
+        from cyclometer.cli import expect as expectation
+
+        sys.exit(expectation.gate(expect, operands, update, as_json or form == "json"))
+    if update:
+        raise UsageError("--update writes the file of --expect; name one")
     from cyclometer.compare import finding, verdicts
     from cyclometer.report import comparison as report
 

@@ -156,6 +156,26 @@ class Comparison(Struct):
     summary: ComparisonSummary
 
 
+class ExpectedRow(Struct):
+    """`verdict`: same, regressed, improved, invalid, gone or new."""
+
+    table: str
+    key: str
+    verdict: str
+    expected: Latency
+    measured: Latency
+    change: Share
+    reason: str
+    functions: Annotated[list[str], Meta(description="that carry the change, the largest first")]
+
+
+class Expected(Struct):
+    """`gate --expect`: exact counts against a file."""
+
+    rows: list[ExpectedRow]
+    summary: str
+
+
 class Cell(Struct):
     value: Latency
     valid: bool
@@ -417,6 +437,7 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "circle": (1, CircleDetails),
     "comparison": (1, Comparison),
     "kernels": (1, KernelsCompared),
+    "expected": (1, Expected),
     "matrix": (1, Matrix),
     "false-alarms": (1, FalseAlarms),
     "history": (1, History),

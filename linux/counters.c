@@ -373,8 +373,57 @@ static void add_wakeups(void)
     add_cpu_event("wakeups", PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, filter);
 }
 
-static void add_proof(void)
+#define CACHE_READ_MISSES(cache) \
+    ((cache) | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
+enum { USER = 1, KERNEL = 2 };
+
+// What the processor counts, where it shows that it does; by importance, because there are fewer
+// counters than names.
+static const struct {
+    const char *name;
+    uint32_t type;
+    uint64_t config;
+    int modes;
+} hardware[] = {
+    {"instructions_user", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, USER},
+    {"instructions_kernel", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, KERNEL},
+    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, USER | KERNEL},
+    {"branch_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, USER | KERNEL},
+    {"l1d_misses", PERF_TYPE_HW_CACHE, CACHE_READ_MISSES(PERF_COUNT_HW_CACHE_L1D), USER | KERNEL},
+    {"itlb_misses", PERF_TYPE_HW_CACHE, CACHE_READ_MISSES(PERF_COUNT_HW_CACHE_ITLB), USER | KERNEL},
+    {"dtlb_misses", PERF_TYPE_HW_CACHE, CACHE_READ_MISSES(PERF_COUNT_HW_CACHE_DTLB), USER | KERNEL},
+    {"llc_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, USER | KERNEL},
+};
+
+// Pinned: an event that finds no counter free is refused instead of counted now and then.
+static void add_hardware(void)
 {
+    for (size_t i = 0; i < sizeof hardware / sizeof hardware[0]; i++) {
+        struct perf_event_attr attr = {.size = sizeof attr,
+                                       .type = hardware[i].type,
+                                       .config = hardware[i].config,
+                                       .pinned = 1,
+                                       .exclude_user = !(hardware[i].modes & USER),
+                                       .exclude_kernel = !(hardware[i].modes & KERNEL),
+                                       .exclude_hv = 1};
+        int fd = (int)syscall(SYS_perf_event_open, &attr, -1, visit_cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        int64_t value;
+        if (fd < 0)
+            continue;
+        // Counters that another process holds show only when they are read.
+        if (read(fd, &value, sizeof value) != (ssize_t)sizeof value) {
+            close(fd);
+            continue;
+        }
+        struct counter *counter = add(hardware[i].name, EVENTS);
+        counter->fds[counter->count++] = fd;
+    }
+}
+
+static void add_proof(const struct options *options)
+{
+    if (!options_exact(options))
+        add_hardware();
     if (wakeup_id)
         add_wakeups();
 #if defined(__x86_64__) // every switch of address space passes the task-switch flush point, flushed
@@ -400,7 +449,7 @@ void counters_prepare(const struct options *options)
     else
         add_machine();
     if (proving)
-        add_proof();
+        add_proof(options);
     if (used > COMMON_MAX)
         circle_fail("more counters than COMMON_MAX");
     memcpy(run->common.counters, counters, (size_t)used * sizeof *counters);

@@ -12,7 +12,7 @@
 #include "linux_circle.h"
 
 #define PARTICIPANTS_MAX 8
-#define COMMON_MAX 8
+#define COMMON_MAX 16
 
 // Where a counter is read; counters.c has a function for each.
 enum counter_source {
@@ -33,7 +33,7 @@ enum counter_source {
 
 // A counter is one name and the sum of what its file descriptors say.
 struct counter {
-    char name[16];
+    char name[24];
     enum counter_source source;
     int fds[PARTICIPANTS_MAX];
     int count;

@@ -194,7 +194,13 @@ def test_a_disturbance_is_found_alone(
 
 
 def test_every_check_has_a_disturbance_that_it_finds() -> None:
-    assert {name for _, name, *_ in DISTURBED} == set(CHECKS) - {"mitigations"}
+    assert {name for _, name, *_ in DISTURBED} == set(CHECKS) - {"mitigations", "counters per turn"}
+
+
+def test_counters_of_the_processor_are_named_and_their_absence_is_no_fault() -> None:
+    assert "`compare --why` has nothing to tell" in finding("counters per turn", IDEAL).found
+    seen = with_ability(hardware=("cycles", "itlb_misses"))
+    assert "proofs count cycles, itlb_misses" in finding("counters per turn", seen).found
 
 
 def test_mitigations_are_named_and_priced_but_no_fault() -> None:

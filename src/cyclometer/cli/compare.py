@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 @click.option("--aa", is_flag=True, help="Count false alarms in a store of repeated runs.")
 @click.option("--history", is_flag=True, help="Find when circles changed in a store.")
 @click.option(
+    "--why", is_flag=True, help="What the processor counted on both sides, per turn (two bundles)."
+)
+@click.option(
     "--only", multiple=True, metavar="GLOB", help="With --history: only circles whose key matches."
 )
 def command(
@@ -119,4 +122,14 @@ def _is_store(operands: tuple[str, ...]) -> bool:
     return len(operands) == 1 and ("://" in one or (Path(one) / "store.json").is_file())
 
 
-_MODES = {"matrix": _matrix, "aa": _aa}
+def _why(paths: list[Path], options: Options, across: Across, form: sides.Form) -> None:
+    from cyclometer.compare import why
+    from cyclometer.report import why as report
+
+    del options, across  # counts need no margin, and rows pair by their key
+    if len(paths) != 2:
+        raise UsageError("--why takes two bundles: `cyclometer compare --why BEFORE AFTER`")
+    form.print(report, why.why(*sides.load(paths)))
+
+
+_MODES = {"matrix": _matrix, "aa": _aa, "why": _why}

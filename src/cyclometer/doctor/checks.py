@@ -366,6 +366,12 @@ def check_core_cycles(seen: Observation) -> Answer:
     )
 
 
+def check_hardware(seen: Observation) -> Answer:
+    if not seen.abilities.hardware:
+        return OK, "the CPU shows none; `compare --why` has nothing to tell here"
+    return OK, f"proofs count {', '.join(seen.abilities.hardware)} (`compare --why`)"
+
+
 def check_tracefs(seen: Observation) -> Answer:
     if seen.tracefs:
         return OK, "readable"
@@ -474,6 +480,7 @@ CHECKS: dict[str, Callable[[Observation], Answer]] = {
     "locked memory": check_memlock,
     "counters": check_counters,
     "core cycles": check_core_cycles,
+    "counters per turn": check_hardware,
     "tracefs": check_tracefs,
     "swap": check_swap,
     "timer frequency": check_timer_frequency,

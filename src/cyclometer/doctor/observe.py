@@ -55,6 +55,7 @@ class Abilities:
     compiler: str  # its own first line; '' where there is none
     clock_read_ns: int
     page_fault_ns: int
+    hardware: tuple[str, ...] = ()  # what proofs can count per turn, by the names of FORMAT.md
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,11 @@ def probe(cpu: int) -> Abilities:
         compiler=_compiler(),
         clock_read_ns=_clock_read_ns(),
         page_fault_ns=_page_fault_ns(),
+        hardware=tuple(
+            name
+            for name, (kind, config) in _HARDWARE_EVENTS.items()
+            if not _perf_refusal(kind, config, cpu)
+        ),
     )
 
 
@@ -234,6 +240,17 @@ def _may_use_fifo() -> bool:
 # perf_event_open(2); the first 16 bytes of its attributes are type, size and config.
 _PERF_HARDWARE, _PERF_CPU_CYCLES = 0, 0
 _PERF_SOFTWARE, _PERF_CONTEXT_SWITCHES = 1, 3
+_PERF_HW_CACHE, _PERF_MISSES = 3, 1 << 16
+# As linux/counters.c counts them in proofs.
+_HARDWARE_EVENTS = {
+    "instructions": (_PERF_HARDWARE, 1),
+    "cycles": (_PERF_HARDWARE, _PERF_CPU_CYCLES),
+    "branch_misses": (_PERF_HARDWARE, 5),
+    "l1d_misses": (_PERF_HW_CACHE, 0 | _PERF_MISSES),
+    "itlb_misses": (_PERF_HW_CACHE, 4 | _PERF_MISSES),
+    "dtlb_misses": (_PERF_HW_CACHE, 3 | _PERF_MISSES),
+    "llc_misses": (_PERF_HARDWARE, 3),
+}
 _PERF_ATTR_BYTES = 128
 _PERF_CLOEXEC = 8
 _PERF_CALL = {"x86_64": 298, "aarch64": 241, "riscv64": 241}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.estimate import digits, kbench, modes, planner
+from cyclometer.estimate import digits, hardware, kbench, modes, planner
 from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
@@ -43,6 +43,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
     for estimate in found:
         facts = (
             _contract(estimate),
+            _counters(bundle, estimate),
             _latency(estimate),
             _kbench(bundle, estimate),
             _runs(estimate),
@@ -100,6 +101,15 @@ def _contract(e: Estimate) -> list[str]:
     verdict = "valid" if e.valid else f"NOT VALID: {e.reason}"
     unproven = f"; not counted here: {', '.join(e.unproven)}" if e.unproven else ""
     return [*lines, f"  contract       {verdict}{unproven}"]
+
+
+def _counters(bundle: Bundle, e: Estimate) -> list[str]:
+    """What the processor counted in the proof, if it shows its counters."""
+    counted = hardware.per_turn(bundle, e.contract.key)
+    told = [f"{value:.4g} {name.replace('_', ' ')}" for name, value in counted.items()]
+    ipc = hardware.instructions_per_cycle(counted)
+    told += [] if ipc is None else [f"IPC {ipc:.2f}"]
+    return [f"  processor      {', '.join(told)} per turn, in the proof"] if told else []
 
 
 def _latency(e: Estimate) -> list[str]:

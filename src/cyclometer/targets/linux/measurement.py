@@ -27,7 +27,8 @@ PROOF_RUN = (
     0  # the proof is a run of its own; timed runs count from 1, and the first one calibrates
 )
 _FIRST_RUN = 1
-_PROOF_FLOW = Flow(initial=8, delta=0, groups=1, tests=5)
+# two sizes: what a turn adds to a counter is their difference
+_PROOF_FLOW = Flow(initial=8, delta=24, groups=2, tests=5)
 _PASSES_S = 30e-3  # one eviction and ten passes
 _COLD_RUNS = 3  # runs that evict: enough for a median of the first passes
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the processor counted per turn, from proof visits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cyclometer.bundle.model import MISSING, Bundle
+
+COUNTERS = (
+    "instructions_user",
+    "instructions_kernel",
+    "cycles",
+    "branch_misses",
+    "l1d_misses",
+    "itlb_misses",
+    "dtlb_misses",
+    "llc_misses",
+)
+"""Counters of the processor by the names of FORMAT.md."""
+
+
+def per_turn(bundle: Bundle, key: str) -> dict[str, float]:
+    """Each counter that proofs of the circle `key` have, per turn.
+
+    Reading the counters adds events of its own to every test, as many to a small one as to a large
+    one. So it is the slope between the medians of the smallest and the largest test size; tests
+    that something disturbed do not count.
+    """
+    samples, found = bundle.samples, {}
+    rows = [
+        samples.tests(index, untagged=True)
+        for index, row in enumerate(bundle.identity.rows)
+        if row.contract.key == key and row.method == "proof"
+    ]
+    tests = np.concatenate(rows) if rows else np.empty(0, np.intp)
+    for name in COUNTERS:
+        if name not in samples.counters:
+            continue
+        there = tests[samples.counters[name][tests] != MISSING]
+        turns = samples.turns[there]
+        if len(there) and turns.min() < turns.max():
+            ends = (turns.min(), turns.max())
+            low, high = (
+                float(np.median(samples.counters[name][there[turns == end]])) for end in ends
+            )
+            found[name] = (high - low) / float(ends[1] - ends[0])
+    return found
+
+
+def instructions_per_cycle(counted: dict[str, float]) -> float | None:
+    """IPC of user and kernel together; None if either is not counted."""
+    if not {"instructions_user", "instructions_kernel", "cycles"} <= counted.keys():
+        return None
+    if counted["cycles"] <= 0:
+        return None
+    return (counted["instructions_user"] + counted["instructions_kernel"]) / counted["cycles"]

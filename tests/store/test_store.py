@@ -11,14 +11,17 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from cyclometer.bundle import store as folders
 from cyclometer.cli import cli
 from cyclometer.errors import BadFile, CyclometerError, NotComparable, UsageError
+from cyclometer.report import documents
 from cyclometer.store import index, layout, leftovers, listing, rows, transfer
 from cyclometer.store.location import Location
 from tests.store.made import folder_of, new_store
@@ -230,20 +233,26 @@ def test_a_result_is_what_was_measured_and_not_when(tmp_path: Path) -> None:
 
 
 def test_commands_print_json(tmp_path: Path) -> None:
-    def run(*words: str) -> object:
+    def run(kind: str, *words: str) -> dict[str, Any]:
         done = CliRunner().invoke(cli, ["store", *words, "--json"], catch_exceptions=False)
         assert done.exit_code == 0, done.output
-        return json.loads(done.output)
+        found: dict[str, Any] = json.loads(done.output)
+        assert found.pop("schema") == documents.name(kind)
+        msgspec.convert(found, documents.KINDS[kind][1])
+        return found
 
     url = str(tmp_path / "store")
-    run("init", url)
-    told = run("push", url, str(folder_of(tmp_path / "one", 100)))
-    assert isinstance(told, dict)
-    (listed,) = run("ls", url)  # type: ignore[misc]
-    assert listed["bundle"] == told["bundle"]
-    assert run("query", url, "SELECT latency FROM rows") == [{"latency": 100.0}]
-    pulled = run("pull", url, "newest", "-o", str(tmp_path / "out"))
-    assert pulled["path"] == str(tmp_path / "out" / told["bundle"][:12])  # type: ignore[index]
+    run("store", "init", url)
+    (pushed,) = run("transferred", "push", url, str(folder_of(tmp_path / "one", 100)))["bundles"]
+    (listed,) = run("store", "ls", url)["bundles"]
+    assert listed["bundle"] == pushed["bundle"]
+    asked = run(
+        "answer", "query", url, "SELECT latency, created FROM rows JOIN bundles USING (bundle)"
+    )
+    assert asked["rows"] == [{"latency": 100.0, "created": "2026-01-01 02:00:00"}]
+    (pulled,) = run("transferred", "pull", url, "newest", "-o", str(tmp_path / "out"))["bundles"]
+    assert pulled["path"] == str(tmp_path / "out" / pushed["bundle"][:12])
+    assert run("leftovers", "gc", url) == {"files": [], "removed": True}
 
 
 def test_a_history_comes_out_of_the_tables(tmp_path: Path) -> None:

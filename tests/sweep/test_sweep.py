@@ -23,6 +23,7 @@ from click.testing import CliRunner
 
 from cyclometer.cli import cli
 from cyclometer.errors import UsageError
+from cyclometer.report import documents
 from cyclometer.store import index, layout, listing
 from cyclometer.store.location import Location
 from cyclometer.sweep import done, engine, plan, sweep, work
@@ -48,7 +49,10 @@ def results(location: Location) -> list[tuple[float, int]]:
 
 def run(words: list[str]) -> tuple[int, dict[str, Any]]:
     told = CliRunner().invoke(cli, ["sweep", *words, "--json"], catch_exceptions=False)
-    return told.exit_code, json.loads(told.stdout)
+    found: dict[str, Any] = json.loads(told.stdout)
+    kind = found.pop("schema").split("/")[1]
+    msgspec.convert(found, documents.KINDS[kind][1])
+    return told.exit_code, found
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import rich_click as click
+
+from cyclometer.cli import common
 
 
 @click.command()
@@ -46,7 +47,7 @@ def command(
     if as_json:
         written = {"circles": built.circles, "bundles": built.bundles}
         told = {"output": str(output), "verdict": built.verdict, "written": written}
-        click.echo(json.dumps(told))
+        common.print_json("site", told)
         return
     click.echo(built.verdict)
     click.echo(

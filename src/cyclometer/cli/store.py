@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,8 @@ def init(url: str, as_json: bool) -> None:
     from cyclometer.store.location import Location
 
     layout.init(Location(url))
-    _say({"store": url, "schema": layout.SCHEMA}, f"made the store {url}", as_json)
+    told = {"store": url, "version": layout.SCHEMA, "bundles": []}
+    _say("store", told, f"made the store {url}", as_json)
 
 
 @command.command()
@@ -53,10 +53,14 @@ def push(url: str, bundles: tuple[Path, ...], as_json: bool) -> None:
     from cyclometer.store import layout, transfer
 
     location = layout.opened(url)
+    copied = []
     for path in bundles or (folders.latest(common.STORE),):
         digest, new = transfer.push(location, path)
-        told = {"bundle": digest, "path": str(path), "new": new}
-        _say(told, f"{digest[:12]} {path}{'' if new else ' (was there)'}", as_json)
+        copied.append({"bundle": digest, "path": str(path), "new": new})
+        if not as_json:
+            click.echo(f"{digest[:12]} {path}{'' if new else ' (was there)'}")
+    if as_json:
+        common.print_json("transferred", {"store": url, "bundles": copied})
 
 
 @command.command()
@@ -77,9 +81,14 @@ def pull(url: str, digests: tuple[str, ...], output: Path | None, as_json: bool)
     from cyclometer.store import layout, listing, transfer
 
     location = layout.opened(url)
+    copied = []
     for digest in listing.found(location, digests):
         bundle = transfer.pull(location, digest, (output or common.STORE) / digest[:12])
-        _say({"bundle": digest, "path": bundle.path}, f"{digest[:12]} {bundle.path}", as_json)
+        copied.append({"bundle": digest, "path": bundle.path, "new": False})
+        if not as_json:
+            click.echo(f"{digest[:12]} {bundle.path}")
+    if as_json:
+        common.print_json("transferred", {"store": url, "bundles": copied})
 
 
 @command.command()
@@ -95,7 +104,9 @@ def ls(url: str, target: str, as_json: bool) -> None:
 
     found = listing.entries(layout.opened(url), target)
     if as_json:
-        click.echo(json.dumps([listing.as_json(entry) for entry in found], indent=1))
+        listed = [listing.as_json(entry) for entry in found]
+        content = {"store": url, "version": layout.SCHEMA, "bundles": listed}
+        common.print_json("store", content)
         return
     from cyclometer.text import plain
 
@@ -119,7 +130,7 @@ def query(url: str, sql: str, as_json: bool) -> None:
     names, found = index.query(layout.opened(url), sql)
     if as_json:
         records = [dict(zip(names, row, strict=True)) for row in found]
-        click.echo(json.dumps(records, indent=1, default=str))
+        common.print_json("answer", {"rows": [_plain(record) for record in records]})
         return
     from rich import box
     from rich.table import Table
@@ -154,8 +165,20 @@ def gc(url: str, older: float, dry_run: bool, as_json: bool) -> None:
         if not as_json:
             click.echo(name)
     done = "to remove" if dry_run else "removed"
-    _say({"files": found, "removed": not dry_run}, f"{len(found)} files {done}", as_json)
+    told = {"files": found, "removed": not dry_run}
+    _say("leftovers", told, f"{len(found)} files {done}", as_json)
 
 
-def _say(told: dict[str, Any], sentence: str, as_json: bool) -> None:
-    click.echo(json.dumps(told) if as_json else sentence)
+def _say(kind: str, told: dict[str, Any], sentence: str, as_json: bool) -> None:
+    if as_json:
+        common.print_json(kind, told)
+    else:
+        click.echo(sentence)
+
+
+def _plain(record: dict[str, Any]) -> dict[str, Any]:
+    """A row of an answer as JSON has it: times and the like as text."""
+    return {
+        name: value if isinstance(value, str | int | float | None) else str(value)
+        for name, value in record.items()
+    }

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from cyclometer.cli import common
 from cyclometer.errors import FAILED, PASS, MeasurementFailed, UsageError
 from cyclometer.units import percent
 
@@ -128,7 +128,7 @@ def _list(plan: Plan, url: str, workers: int | None, as_json: bool) -> None:
             {"n": n, "task": t.name, "title": t.title, "done": t.name in known}
             for n, t in enumerate(plan.tasks, 1)
         ]
-        click.echo(json.dumps({"tasks": tasks, "expected_s": expected_s}, indent=1))
+        common.print_json("sweep-plan", {"tasks": tasks, "expected_s": expected_s})
         return
     for n, task in enumerate(plan.tasks, 1):
         mark = "done" if task.name in known else "    "
@@ -160,7 +160,10 @@ def _one(plan: Plan, location: Location, number: int, as_json: bool) -> int:
         raise MeasurementFailed(f"task {number} ({task.title}) failed: {outcome.error}")
     told = "was there" if outcome.was_there else "done"
     record = {"task": task.name, "result": outcome.result, "was_there": outcome.was_there}
-    click.echo(json.dumps(record) if as_json else f"{task.name[:12]} {told}: {task.title}")
+    if as_json:
+        common.print_json("sweep-task", record)
+    else:
+        click.echo(f"{task.name[:12]} {told}: {task.title}")
     return PASS
 
 
@@ -186,7 +189,7 @@ def _swept(
 def _print(plan: Plan, report: Report, as_json: bool) -> None:
     titles = {task.name: (n, task.title) for n, task in enumerate(plan.tasks, 1)}
     if as_json:
-        click.echo(json.dumps(_as_json(report), indent=1))
+        common.print_json("sweep", _as_json(report))
         return
     for why in (report.failed, report.unlike):
         for name, told in list(why.items())[:_MOST_NAMED]:

@@ -432,6 +432,102 @@ class Built(Struct):
     built: list[str]
 
 
+class StoredBundle(Struct):
+    """A bundle and where it is outside of the store; `new`: it was not in the store before."""
+
+    bundle: Annotated[str, Meta(description="SHA-256")]
+    path: str
+    new: bool
+
+
+class Transferred(Struct):
+    """`store push` and `store pull`: what was copied."""
+
+    store: str
+    bundles: list[StoredBundle]
+
+
+class Entry(Struct):
+    bundle: Annotated[str, Meta(description="SHA-256")]
+    created: str
+    target: str
+    title: str
+    task: Annotated[str, Meta(description="of a sweep; empty without")]
+    rows: int
+    problems: int
+    samples: int
+
+
+class Store(Struct):
+    """`store init` and `store ls`: a store and its bundles, oldest first."""
+
+    store: str
+    version: Annotated[int, Meta(description="the store's own schema")]
+    bundles: list[Entry]
+
+
+class Answer(Struct):
+    """`store query`: the rows of the answer, by the names in the query."""
+
+    rows: list[dict[str, Any]]
+
+
+class Leftovers(Struct):
+    """`store gc`: files that belong to no bundle."""
+
+    files: list[str]
+    removed: bool
+
+
+class PlannedTask(Struct):
+    n: int
+    task: Annotated[str, Meta(description="digest of all that decides its result")]
+    title: str
+    done: bool
+
+
+class SweepPlan(Struct):
+    """`sweep --dry-run`: the tasks of a plan."""
+
+    tasks: list[PlannedTask]
+    expected_s: Annotated[float | None, Meta(description="of those to run; null if unknown")]
+
+
+class SweepTask(Struct):
+    """`sweep --task`: one task that is done."""
+
+    task: str
+    result: Annotated[str, Meta(description="SHA-256 of what was measured")]
+    was_there: bool
+
+
+class Sweep(Struct):
+    """`sweep`: what became of a plan's tasks."""
+
+    tasks: int
+    done: int
+    there: Annotated[int, Meta(description="done before")]
+    checked: Annotated[int, Meta(description="measured a second time")]
+    failed: Annotated[dict[str, str], Meta(description="task to reason")]
+    missing: list[str]
+    unlike: Annotated[dict[str, str], Meta(description="exact tasks with two results")]
+    duplicates: int
+    interrupted: Annotated[str, Meta(description="why it ended early; empty if it did not")]
+
+
+class SiteWritten(Struct):
+    circles: int
+    bundles: int
+
+
+class Site(Struct):
+    """`site`: the pages that were written, and the verdict on the whole."""
+
+    output: str
+    verdict: str
+    written: SiteWritten
+
+
 KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "estimates": (1, Estimates),
     "circle": (1, CircleDetails),
@@ -450,6 +546,14 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "ingested": (1, Ingested),
     "report": (1, Report),
     "built": (1, Built),
+    "store": (1, Store),
+    "transferred": (1, Transferred),
+    "answer": (1, Answer),
+    "leftovers": (1, Leftovers),
+    "sweep": (1, Sweep),
+    "sweep-plan": (1, SweepPlan),
+    "sweep-task": (1, SweepTask),
+    "site": (1, Site),
 }
 """Kind -> version and type. The kinds without a type here are in UNTYPED."""
 

@@ -37,7 +37,7 @@ def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--symbols",
             metavar="FILE",
-            help="System.map or vmlinux of the traced kernel.  [default: its own list]",
+            help="System.map or vmlinux of the traced kernel; ELF files beside --image.",
         ),
     )
     return _with(command, options)

@@ -33,6 +33,11 @@ _DEFAULT = "default"
 )
 @kernel_options
 @memory_options
+@click.option(
+    "--image",
+    type=click.Path(path_type=Path),
+    help="A kernel image of your own; --symbols A,B adds ELF files of its programs.",
+)
 @click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
 @click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
 @click.option(
@@ -52,6 +57,7 @@ def command(
     symbols: str | None,
     memory_latency_cyc: int | None,
     memory_jitter: int | None,
+    image: Path | None,
     diff: bool,
     lines: bool,
     output: Path | None,
@@ -91,7 +97,7 @@ def command(
         sampled.tell(samples, output, as_json, _write)
         return
     target = target or ("qemu-linux" if "kernel" in config else "qemu-virt")
-    found = [_evidence(side, key, target, config, diff) for side in sides or [_DEFAULT]]
+    found = [_evidence(side, key, target, config, diff, image) for side in sides or [_DEFAULT]]
     if diff:
         _difference(found[0], found[1], output, as_json)
     else:
@@ -99,7 +105,12 @@ def command(
 
 
 def _evidence(
-    side: str, key: str, target: str, config: dict[str, str], diff: bool
+    side: str,
+    key: str,
+    target: str,
+    config: dict[str, str],
+    diff: bool,
+    image: Path | None,
 ) -> dict[str, Evidence]:
     """Traces of the circle by role, from wherever the side says."""
     from cyclometer.explain import sources
@@ -109,15 +120,25 @@ def _evidence(
     if Path(side).is_dir():
         return sources.kept(Path(side), key)
     name, options = _side(side)
-    if not name and options.startswith("kernel="):
+    if not name and options.startswith("kernel=") and not target.endswith("-linux"):
         name = "qemu-linux"
     one = TARGETS.load(name or target)
     chosen = {**config, **pairs(None, None, options)}
     latency_cyc, jitter = (_number(chosen, name) for name in ("memory_latency", "memory_jitter"))
-    if key not in {contract.key for contract in one.circles(chosen)[1]}:
+    symbols = chosen.get("symbols")
+    if image is not None:
+        chosen, listed = {}, {key}  # it prints its circles itself
+    else:
+        listed = {contract.key for contract in one.circles(chosen)[1]}
+    if key not in listed:
         raise UsageError(f"{one.name} has no circle {key!r} in this configuration; {_advice(key)}")
     request = Request(
-        only=(key,), config=chosen, memory_latency_cyc=latency_cyc, memory_jitter=jitter
+        only=(key,),
+        config=chosen,
+        image=image,
+        symbols=symbols if image else None,
+        memory_latency_cyc=latency_cyc,
+        memory_jitter=jitter,
     )
     return sources.trace(one, request, [key], steady_only=diff)[key]
 

@@ -119,6 +119,10 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
     "--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours."
 )
 @click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
+@click.option("--name", metavar="NAME", help="What --image is called, so that builds compare.")
+@click.option("--until", metavar="TEXT", help="What --image prints when it is done.")
+@click.option("--bios", metavar="FILE", help="Firmware of --image under QEMU.  [default: none]")
+@click.option("--memory-mib", type=click.IntRange(1, 2048), help="Memory of --image.")
 @common.kernel_options
 @common.memory_options
 @click.option(
@@ -262,11 +266,19 @@ def _finish(
         _suggest(stored, path)
     for reason in dict.fromkeys(untraced):  # a steady and a cold turn fail alike
         click.echo(f"cyclometer: not traced: {reason}", err=True)
+    if measured.broken:
+        _tell_what_broke(stored)
     if measured.interrupted:
         click.echo(
             "cyclometer: interrupted; the bundle holds what was measured until then", err=True
         )
-    return FAILED if measured.interrupted or untraced else PASS
+    return FAILED if measured.interrupted or measured.broken or untraced else PASS
+
+
+def _tell_what_broke(bundle: Bundle) -> None:
+    for problem in bundle.identity.problems:
+        if problem.kind == "failed":
+            click.echo(f"cyclometer: {problem.where}: {problem.what}", err=True)
 
 
 def _suggest(bundle: Bundle, path: Path) -> None:

@@ -15,6 +15,8 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.errors import UsageError
 from cyclometer.record.schema import Flow
 
+# What only a foreign image may be given.
+IMAGE_OPTIONS = ("name", "until", "bios", "memory_mib")
 SCHEDULING = ("policy", "nice", "slice_s")
 """Options that only a Linux at hand can heed."""
 
@@ -49,6 +51,10 @@ class Request:
     policy: str | None = None  # "fifo", "other" or "batch"
     nice: int | None = None
     slice_s: float | None = None
+    name: str | None = None
+    until: str | None = None  # text
+    bios: str | None = None  # of QEMU: a path, or "default"
+    memory_mib: int | None = None
 
     def refuse(self, target: str, *names: str) -> None:
         """UsageError for the first of these options that was given to a target that cannot heed
@@ -88,6 +94,7 @@ class MeasurementResult:
     bundle: Bundle
     consoles: dict[str, bytes]
     interrupted: bool = False
+    broken: bool = False  # the machine did not end as it should have; a problem says how
 
     @property
     def console(self) -> bytes:

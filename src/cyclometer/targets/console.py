@@ -11,12 +11,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CONSOLE_MAX_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 16
 _END = b'{"kind":"end",'
-_TAIL_BYTES = 64
+_TAIL_BYTES = 256  # the longest text that ends a console
+_BY_ITSELF = "ended by itself"
+_EXIT_S = 10  # between the end of the output and that of the process
 _LOOK_S = 0.5  # between two looks at `stop`
 
 
@@ -26,7 +28,8 @@ class BootResult:
 
     console: bytes
     why: str
-    done: bool = False  # the `end` record came
+    done: bool = False  # the `end` record came, or what else ends a console
+    status: int | None = None  # of the process, where it ended by itself
 
 
 def read_console(
@@ -35,9 +38,10 @@ def read_console(
     stop: threading.Event | None = None,
     *,
     to_exit: bool = False,
+    ends: Sequence[bytes] = (),
 ) -> BootResult:
-    """Starts `command` and reads its output until the `end` record, its exit, `bound_s`,
-    CONSOLE_MAX_BYTES or `stop`.
+    """Starts `command` and reads its output until the `end` record or a line with one of the texts
+    `ends`, its exit, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
 
     `to_exit` waits for the exit although the record came, where the process has a file to finish.
     Otherwise it is killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
@@ -48,9 +52,9 @@ def read_console(
     assert process.stdout is not None
     try:
         deadline_s = time.monotonic() + bound_s
-        return _read(
-            process.stdout.fileno(), deadline_s, bound_s, stop or threading.Event(), to_exit
-        )
+        bounds = (deadline_s, bound_s, stop or threading.Event())
+        found = _read(process.stdout.fileno(), *bounds, to_exit, (_END, *ends))
+        return replace(found, status=process.wait(_EXIT_S)) if found.why == _BY_ITSELF else found
     finally:
         process.kill()
         process.wait()
@@ -58,7 +62,12 @@ def read_console(
 
 
 def _read(
-    file: int, deadline_s: float, bound_s: float, stop: threading.Event, to_exit: bool
+    file: int,
+    deadline_s: float,
+    bound_s: float,
+    stop: threading.Event,
+    to_exit: bool,
+    ends: Sequence[bytes],
 ) -> BootResult:
     console = bytearray()
     ended_at: int | None = None
@@ -76,12 +85,18 @@ def _read(
             )
         data = os.read(file, _CHUNK_BYTES)
         if not data:
-            return BootResult(bytes(console), "ended by itself", done=ended_at is not None)
+            return BootResult(bytes(console), _BY_ITSELF, done=ended_at is not None)
         before = len(console)
         console += data
-        if ended_at is None and (found := console.find(_END, max(0, before - _TAIL_BYTES))) >= 0:
-            ended_at = found
+        if ended_at is None:
+            ended_at = _found(console, max(0, before - _TAIL_BYTES), ends)
         if not to_exit and ended_at is not None and console.find(b"\n", ended_at) >= 0:
             return BootResult(bytes(console), "said that it was done", done=True)
         if len(console) > CONSOLE_MAX_BYTES:
             return BootResult(bytes(console), f"printed more than {CONSOLE_MAX_BYTES >> 20} MiB")
+
+
+def _found(console: bytearray, start: int, ends: Sequence[bytes]) -> int | None:
+    """Where the first of the texts begins."""
+    places = [at for text in ends if (at := console.find(text, start)) >= 0]
+    return min(places, default=None)

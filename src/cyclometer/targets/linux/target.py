@@ -16,7 +16,7 @@ from cyclometer.doctor.observe import observe
 from cyclometer.record.profile import Profile
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build
-from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
+from cyclometer.targets.api import IMAGE_OPTIONS, SILENT, MeasurementResult, Progress, Request
 from cyclometer.targets.linux import harness, inherited, paired, profile
 from cyclometer.targets.linux.added import added, described, learned
 from cyclometer.targets.linux.measurement import Measurement, Settings
@@ -62,7 +62,7 @@ class LinuxTarget:
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """Measures; Ctrl-C ends it early and keeps what there is."""
-        request.refuse(self.name, *_USELESS)
+        request.refuse(self.name, *_USELESS, *IMAGE_OPTIONS)
         settings = _settings(request)
         ours = added(request.circles, request.exec)
         program = build.harness(circles=ours.files)

@@ -8,19 +8,21 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract
-from cyclometer.errors import NotComparable
+from cyclometer.errors import MeasurementFailed, NotComparable
+from cyclometer.record.address_map import AddressMap
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Flow
 from cyclometer.record.trace import TraceResult, telling
-from cyclometer.targets import build, reference_kernel
+from cyclometer.targets import build, foreign_image, reference_kernel
 from cyclometer.targets.api import (
+    IMAGE_OPTIONS,
     SCHEDULING,
     SILENT,
     MeasurementResult,
@@ -29,7 +31,7 @@ from cyclometer.targets.api import (
     emulator_version,
 )
 from cyclometer.targets.console import BootResult, read_console
-from cyclometer.targets.qemu.image import emulator, from_console
+from cyclometer.targets.qemu.image import emulator
 from cyclometer.targets.qemu.trace import trace
 
 EMULATOR = "qemu-system-riscv64"
@@ -52,10 +54,12 @@ _USELESS = (
     "kernel",
     "append",
     "cpu_model",
-    "symbols",
     "memory_latency_cyc",
     "memory_jitter",
 )
+
+
+_OF_IMAGES = ("machine", "symbols", *IMAGE_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class QemuTarget:
         request.refuse(self.name, *_USELESS, *SCHEDULING)
         if request.image is not None:
             return self._measure_image(request, request.image, environment)
-        request.refuse(self.name, "machine")
+        request.refuse(self.name, *_OF_IMAGES)
         (image,) = self.build(request.config)
         runs = request.runs or RUNS
         boots = [
@@ -125,15 +129,40 @@ class QemuTarget:
 
         Raises MeasurementFailed where the machine ends early.
         """
+        if request.image is not None:
+            return self._trace_image(request, request.image, keys)
         (image,) = self.build(dict(request.config))
-        command, bound_s = (
-            _command(EMULATOR, self.board, image, ("-bios", "none")),
-            request.watchdog_s or BOOT_S,
-        )
+        command = _command(EMULATOR, self.board, image, ("-bios", "none"))
         arguments = reference_kernel.arguments(request, 1, FLOW, PASSES)
+        return self._traced(request, command, arguments, reference_kernel.places(image), keys)
+
+    def _trace_image(self, request: Request, image: Path, keys: Sequence[str]) -> TraceResult:
+        """As the reference kernel is traced; names come from the image and from --symbols."""
+        if emulator(image)[0] != EMULATOR:
+            raise NotComparable(f"{image} is no image for RISC-V, and no other is traced")
+        known = foreign_image.places(request)
+        foreign_image.hints(known, image)
+        words = reference_kernel.arguments(request, 1, FLOW, PASSES) | CLOCK_WORDS
+        command = _image_command(request, image, self.board)
+        try:
+            found = self._traced(request, command, words, known, keys)
+        except MeasurementFailed as error:
+            raise MeasurementFailed(
+                f"{error}; if a program of the image times itself, name its ELF file by --symbols"
+            ) from error
+        return replace(found, settings={"image": request.name or image.name})
+
+    def _traced(
+        self,
+        request: Request,
+        command: Sequence[str],
+        arguments: Mapping[str, str],
+        places: AddressMap,
+        keys: Sequence[str],
+    ) -> TraceResult:
+        bound_s = request.watchdog_s or BOOT_S
         wanted = telling(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
         numbers = {test.window: key for key, test in wanted.items()}
-        places = reference_kernel.places(image)
         stopping = [
             word.replace("sleep=off", "sleep=on")
             for word in (*command, "-append", reference_kernel.words(arguments))
@@ -146,23 +175,33 @@ class QemuTarget:
         self, request: Request, image: Path, environment: dict[str, Any]
     ) -> MeasurementResult:
         """One boot of a foreign image; its own end, or the bound, ends it."""
-        request.refuse(self.name, "config")
-        program, options = emulator(image)
-        if not shutil.which(program):
-            raise NotComparable(f"{image} needs {program}; install it with apt-get")
-        command = _command(program, request.machine or self.board, image, options)
+        request.refuse(self.name, "config", "runs")
+        program = emulator(image)[0]
+        command = _image_command(request, image, self.board)
         words = reference_kernel.arguments(request, 1, FLOW, PASSES)
         if program == EMULATOR:
             words |= CLOCK_WORDS
-        ended = _boot(command, words, request.watchdog_s or IMAGE_S)
-        facts = environment | {
-            "qemu": emulator_version(program),
-            "image": image.name,
-            "icount": "shift=0",
-        }
-        if b"@cyc {" in ended.console:
-            return reference_kernel.assemble(image.name, facts, {1: [ended]}, {})
-        return MeasurementResult(from_console(ended.console, ended.why), {"run-1": ended.console})
+        ended = read_console(
+            [*command, "-append", reference_kernel.words(words)],
+            request.watchdog_s or IMAGE_S,
+            ends=foreign_image.ends(request),
+        )
+        facts = environment | {"qemu": emulator_version(program), "icount": "shift=0"}
+        told = {"machine": f"qemu {request.machine or self.board}"}
+        clock = Clock("", "instructions", 0, exact=True) if program == EMULATOR else None
+        return foreign_image.result(request, ended, facts, told, clock)
+
+
+def _image_command(request: Request, image: Path, board: str) -> list[str]:
+    """Raises UsageError for what is no image, NotComparable without its emulator."""
+    program, options = emulator(image)
+    if not shutil.which(program):
+        raise NotComparable(f"{image} needs {program}; install it with apt-get")
+    if request.bios is not None:
+        options = ("-bios", request.bios)
+    if request.memory_mib is not None:
+        options = (*options, "-m", str(request.memory_mib))
+    return _command(program, request.machine or board, image, options)
 
 
 def virt() -> QemuTarget:

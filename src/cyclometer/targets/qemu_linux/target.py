@@ -29,6 +29,7 @@ from cyclometer.record.schema import Circle, Flow, Group, Hello, Record
 from cyclometer.record.trace import TraceResult
 from cyclometer.targets import build
 from cyclometer.targets.api import (
+    IMAGE_OPTIONS,
     SCHEDULING,
     SILENT,
     MeasurementResult,
@@ -104,7 +105,7 @@ class QemuLinuxTarget:
         out.
         """
         del environment
-        request.refuse(self.name, *_USELESS, *SCHEDULING)
+        request.refuse(self.name, *_USELESS, *SCHEDULING, *IMAGE_OPTIONS)
         ours = added(request.circles, request.exec)
         guest = _guest(_with_config(request), ours)
         known = _contracts(build.harness(circles=ours.files))

@@ -23,10 +23,17 @@ from cyclometer.errors import NotComparable, NothingMeasured, UsageError
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Flow, Record
 from cyclometer.record.trace import Steps, TraceResult, load, telling, windows
-from cyclometer.targets import build, reference_kernel
-from cyclometer.targets.api import SCHEDULING, SILENT, MeasurementResult, Progress, Request
+from cyclometer.targets import build, foreign_image, reference_kernel
+from cyclometer.targets.api import (
+    IMAGE_OPTIONS,
+    SCHEDULING,
+    SILENT,
+    MeasurementResult,
+    Progress,
+    Request,
+)
 from cyclometer.targets.console import BootResult, read_console
-from cyclometer.targets.qemu.image import from_console
+from cyclometer.targets.qemu.image import emulator
 from cyclometer.targets.qemu.target import EMULATOR, virt
 from cyclometer.targets.rocket import simulator as rocket_board
 
@@ -49,12 +56,11 @@ _USELESS = (
     "cpu",
     "clock",
     "seed",
-    "machine",
     "kernel",
     "append",
     "cpu_model",
-    "symbols",
 )
+VIRT = "virt"  # what the board is to an image that was built for QEMU's machine of that name
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,7 @@ class RocketTarget:
         facts = environment | {"verilator": rocket_board.verilator_version(), "core": self.core}
         if request.image is not None:
             return self._measure_image(request, request.image, command, facts)
+        request.refuse(self.name, "machine", "symbols", *IMAGE_OPTIONS)
         image = _image(request.config)
         boots = self._boots(request)
         number = request.runs or (1 if request.quick else RUNS)
@@ -143,6 +150,8 @@ class RocketTarget:
 
         Raises MeasurementFailed or BadFile where a boot ends inside a window.
         """
+        if request.image is not None:
+            return self._trace_image(request, request.image, keys)
         simulator, image = self.build(request.config)
         boots = self._boots(request)
         command = [str(simulator), *memory_options(request)]
@@ -192,21 +201,57 @@ class RocketTarget:
         self, request: Request, image: Path, command: Sequence[str], facts: dict[str, Any]
     ) -> MeasurementResult:
         """One boot of a foreign image; its own end, or the bound, ends it."""
-        request.refuse(self.name, "config")
-        if not image.is_file():
-            raise UsageError(f"{image} cannot be read; name an ELF image")
-        ended = _boot(
-            command,
-            image,
-            reference_kernel.arguments(request, 1, FLOW, PASSES) | CLOCK_WORDS,
+        request.refuse(self.name, "config", "runs", "quick")
+        _check_image(request, image)
+        ended = read_console(
+            [*command, *_image_words(request), str(image)],
             request.watchdog_s or BOOT_S,
+            ends=foreign_image.ends(request),
         )
-        facts = facts | {"image": image.name}
-        if b"@cyc {" in ended.console:
-            return reference_kernel.assemble(
-                image.name, facts, {1: [ended]}, {}, memory_settings(request)
+        clock = Clock("", "cycles", 0, exact=True)
+        told = {"machine": self.name, **memory_settings(request)}
+        return foreign_image.result(request, ended, facts, told, clock)
+
+    def _trace_image(self, request: Request, image: Path, keys: Sequence[str]) -> TraceResult:
+        """As the reference kernel is traced; names come from the image and from --symbols."""
+        if lacks := self.missing():
+            raise NotComparable(lacks)
+        _check_image(request, image)
+        known = foreign_image.places(request)
+        foreign_image.hints(known, image)
+        simulator = rocket_board.simulator(self.core)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "trace"
+            command = [str(simulator), *memory_options(request), "--trace", str(file)]
+            ended = read_console(
+                [*command, *_image_words(request), str(image)],
+                request.watchdog_s or BOOT_S,
+                to_exit=True,
             )
-        return MeasurementResult(from_console(ended.console, ended.why), {"run-1": ended.console})
+            records = Decoder().feed(ended.console)
+            found = {key: _window(records, key, file) for key in keys}
+        traced = {key: steps for key, steps in found.items() if steps is not None}
+        settings = {"image": request.name or image.name, **memory_settings(request)}
+        return TraceResult(records, traced, known, settings)
+
+
+def _check_image(request: Request, image: Path) -> None:
+    """Raises UsageError for what the board cannot run."""
+    request.refuse("rocket", "bios")
+    if request.machine not in (None, VIRT):
+        raise UsageError(
+            f"the Rocket board cannot be --machine {request.machine}; it is {VIRT} to an image "
+            "that uses RAM, CLINT, PLIC and UART where QEMU's machine has them"
+        )
+    if emulator(image)[0] != EMULATOR:
+        raise UsageError(f"{image} is no image for RISC-V, which the Rocket core runs alone")
+
+
+def _image_words(request: Request) -> list[str]:
+    """The simulator's options for a foreign image."""
+    words = reference_kernel.arguments(request, 1, FLOW, PASSES) | CLOCK_WORDS
+    memory = [] if request.memory_mib is None else ["--memory-mib", str(request.memory_mib)]
+    return [*memory, "--append", reference_kernel.words(words)]
 
 
 def rocket() -> RocketTarget:

@@ -22,6 +22,7 @@ from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record,
 from cyclometer.record.trace import TraceResult
 from cyclometer.targets import build
 from cyclometer.targets.api import (
+    IMAGE_OPTIONS,
     SCHEDULING,
     SILENT,
     MeasurementResult,
@@ -108,7 +109,7 @@ class RocketLinuxTarget:
         `environment`, the host's, has no bearing on cycles of the RTL, and is left out.
         """
         del environment
-        request.refuse(self.name, *_USELESS, *SCHEDULING)
+        request.refuse(self.name, *_USELESS, *SCHEDULING, *IMAGE_OPTIONS)
         request = _with_config(request)
         guest, simulator = self._prepare(request, progress)
         contracts = self._chosen(request.only)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Anyone's kernel image on a machine that we simulate: what its console and its end amount to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from cyclometer.bundle.model import Bundle, Clock, Problem, Row
+from cyclometer.bundle.store import CONSOLE
+from cyclometer.errors import MeasurementFailed
+from cyclometer.record.address_map import AddressMap, Place
+from cyclometer.record.decode import Decoder
+from cyclometer.record.instructions import RISCV64
+from cyclometer.record.schema import Hello
+from cyclometer.targets import build, reference_kernel
+from cyclometer.targets.api import MeasurementResult, Request
+from cyclometer.targets.console import BootResult
+from cyclometer.targets.disassembly import disassemble, program
+from cyclometer.targets.qemu.image import from_console
+
+# What ends a console beside our own record: sel4bench and sel4test.
+_ENDS = (b"All is well in the universe",)
+_RECORDS = b"@cyc {"
+_RUN = "run 1"
+
+
+def ends(request: Request) -> tuple[bytes, ...]:
+    """Texts that end the console of an image: --until, else those of suites that we know."""
+    return (request.until.encode(),) if request.until else _ENDS
+
+
+def result(
+    request: Request,
+    ended: BootResult,
+    facts: Mapping[str, Any],
+    settings: Mapping[str, str],
+    cycles: Clock | None,
+) -> MeasurementResult:
+    """The bundle of one boot. `cycles` is what the machine's cycle counter really is, where it is
+    known.
+
+    Raises MeasurementFailed where nothing can be read out of the console, which is then kept.
+    """
+    image = request.image
+    assert image is not None
+    with image.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    known = {**facts, "image": {"name": image.name, "sha256": digest}}
+    try:
+        made = _bundle(request, ended, known, settings, cycles)
+    except MeasurementFailed as error:
+        kept = build.cache() / "failed-boots" / f"{digest[:16]}.console"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(ended.console)
+        raise MeasurementFailed(f"{error}; its console is in {kept}") from error
+    problems = made.bundle.identity.problems
+    return replace(made, broken=any(p.kind == "failed" and p.where == _RUN for p in problems))
+
+
+def _bundle(
+    request: Request,
+    ended: BootResult,
+    facts: dict[str, Any],
+    settings: Mapping[str, str],
+    cycles: Clock | None,
+) -> MeasurementResult:
+    if _RECORDS in ended.console:
+        target = request.name or _named(ended.console) or str(facts["image"]["name"])
+        made = reference_kernel.assemble(target, facts, {1: [ended]}, {}, dict(settings))
+        if ended.done and ended.status:
+            made.bundle = _with_problem(made.bundle, _cut(ended))
+        return made
+    bundle = from_console(ended.console, ended.why)
+    identity = msgspec.structs.replace(
+        bundle.identity,
+        target=request.name or bundle.identity.target,
+        environment={**bundle.identity.environment, **facts},
+        rows=tuple(_row(row, settings, cycles) for row in bundle.identity.rows),
+    )
+    bundle = replace(bundle, identity=identity)
+    if cut := _cut(ended):
+        bundle = _with_problem(bundle, cut)
+    return MeasurementResult(bundle, {"run-1": ended.console})
+
+
+def _named(console: bytes) -> str:
+    """The target's own name for itself."""
+    hello = next((r for r in Decoder().feed(console) if isinstance(r, Hello)), None)
+    return hello.target if hello else ""
+
+
+def _row(row: Row, settings: Mapping[str, str], cycles: Clock | None) -> Row:
+    source = row.source and msgspec.structs.replace(row.source, file=CONSOLE)
+    clock = row.clock
+    if cycles is not None and clock.unit == "cycles":
+        clock = msgspec.structs.replace(cycles, name=clock.name)
+    told = {**row.configuration, **settings}
+    return msgspec.structs.replace(row, source=source, clock=clock, configuration=told)
+
+
+def _with_problem(bundle: Bundle, what: str) -> Bundle:
+    problems = (*bundle.identity.problems, Problem(what, _RUN, "failed"))
+    return replace(bundle, identity=msgspec.structs.replace(bundle.identity, problems=problems))
+
+
+def _cut(ended: BootResult) -> str:
+    """What is wrong with how a boot ended; empty where it said that it was done, or powered off."""
+    if ended.status:
+        return f"the image ended itself with code {ended.status}; its records until then are kept"
+    if ended.done or ended.status == 0:
+        return ""
+    return f"the boot {ended.why}; its records until then are kept"
+
+
+def places(request: Request) -> AddressMap:
+    """What stands where in an image and in the ELF files of --symbols, which may be of programs as
+    well as of the kernel. Raises NotComparable for a file that cannot be disassembled.
+    """
+    assert request.image is not None
+    files = [request.image, *(Path(name) for name in (request.symbols or "").split(",") if name)]
+    objdump = program(RISCV64)
+    found: dict[int, Place] = {}
+    for file in files:
+        found |= disassemble(file, objdump, file.resolve().parent)
+    return AddressMap(found, found)
+
+
+def hints(known: AddressMap, image: Path) -> tuple[int, int]:
+    """The encodings that open and close a window. Raises MeasurementFailed for an image that has
+    none.
+    """
+    if not known.addresses(RISCV64.opens):
+        raise MeasurementFailed(
+            f"{image.name} marks no window: its measuring core is built without the hints of "
+            "core/include/cyc/clock.h, or stands in a file that --symbols does not name"
+        )
+    return RISCV64.opens, RISCV64.closes

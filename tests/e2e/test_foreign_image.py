@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Anyone's kernel image: its own names in every answer, its own end, and an exit code that is true.
+
+The example port for bare RISC-V stands for the image; it is built for QEMU's machine `virt` and
+runs unchanged on the RTL.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cyclometer.errors import MeasurementFailed, UsageError
+from cyclometer.explain import sources
+from cyclometer.record.schema import Flow
+from cyclometer.targets.api import Progress, Request
+from cyclometer.targets.qemu import target as qemu
+from cyclometer.targets.rocket import target as rocket
+
+CROSS = "riscv64-unknown-elf-gcc"
+MISSING = [name for name in (CROSS, qemu.EMULATOR, "make") if not shutil.which(name)]
+pytestmark = [pytest.mark.e2e, pytest.mark.skipif(bool(MISSING), reason=f"needs {MISSING}")]
+needs_rtl = pytest.mark.skipif(bool(rocket.rocket().missing()), reason=rocket.rocket().missing())
+PORT = Path(__file__).parents[2] / "examples/ports/riscv"
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("port")
+    command = ["make", "-s", "-C", str(PORT), f"BUILD={folder}"]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder / "port.elf"
+
+
+def bare(folder: Path, code: str, name: str = "image") -> Path:
+    """An image of a few instructions in M mode."""
+    source = folder / f"{name}.S"
+    source.write_text(f".globl _start\n_start:\n{code}\n1: j 1b\n")
+    image = folder / f"{name}.elf"
+    flags = ["-nostdlib", "-march=rv64imac_zicsr", "-mabi=lp64", "-Wl,-Ttext=0x80000000"]
+    subprocess.run([CROSS, *flags, source, "-o", image], check=True, capture_output=True)
+    return image
+
+
+def printing(text: str, then: str = "") -> str:
+    """Code that sends a text to the UART of `virt`."""
+    sent = "\n".join(f"li t1, {byte}\nsb t1, 0(t0)" for byte in text.encode())
+    return f"li t0, 0x10000000\n{sent}\n{then}"
+
+
+POWER_OFF = "li t0, 0x100000\nli t1, 0x5555\nsw t1, 0(t0)"
+FAIL = "li t0, 0x100000\nli t1, 0x33333\nsw t1, 0(t0)"
+
+
+def test_a_bundle_says_the_images_name_clock_hash_and_machine(image: Path) -> None:
+    request = Request(image=image, name="bare", flow=Flow(4, 4, 2, 2))
+    found = qemu.virt().measure(request, {}, Progress())
+    identity = found.bundle.identity
+    assert (identity.target, found.broken) == ("bare", False)
+    assert identity.environment["image"]["name"] == "port.elf"
+    assert len(identity.environment["image"]["sha256"]) == 64
+    assert {(row.clock.unit, row.clock.exact) for row in identity.rows} == {("instructions", True)}
+
+
+def test_a_trace_of_an_image_names_the_images_own_functions(image: Path) -> None:
+    request = Request(image=image, name="bare", only=("trap.ecall",))
+    found = sources.trace(qemu.virt(), request, ["trap.ecall"], steady_only=True)
+    evidence = found["trap.ecall"]["steady"]
+    functions = {located.place.function for located in evidence.facts.places}
+    files = {located.place.file for located in evidence.facts.places}
+    assert {"trap_turns", "handle_trap"} <= functions
+    assert not any("kernel/" in file for file in files), files
+    assert evidence.facts.configuration["image"] == "bare"
+
+
+@needs_rtl
+def test_an_image_for_virt_runs_unchanged_on_the_rtl(image: Path) -> None:
+    small = Flow(2, 2, 2, 1)
+    request = Request(image=image, machine="virt", name="bare", flow=small, only=("trap.ecall",))
+    found = rocket.rocket().measure(request, {}, Progress())
+    clocks = {(row.clock.unit, row.clock.exact) for row in found.bundle.identity.rows}
+    assert (clocks, found.broken) == ({("cycles", True)}, False)
+
+
+def test_an_image_without_hints_is_not_explained_by_another_kernel(tmp_path: Path) -> None:
+    request = Request(image=bare(tmp_path, POWER_OFF))
+    with pytest.raises(MeasurementFailed, match=r"image\.elf marks no window"):
+        qemu.virt().trace(request, ["endpoint.round_trip.words_0.same"])
+
+
+def test_a_text_ends_an_image_that_does_not_end(tmp_path: Path) -> None:
+    image = bare(tmp_path, printing("hello\nfinished\n"))
+    request = Request(image=image, until="finished", watchdog_s=50)
+    with pytest.raises(MeasurementFailed, match="said that it was done; it printed neither"):
+        qemu.virt().measure(request, {}, Progress())
+
+
+def test_a_console_without_rows_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    request = Request(image=bare(tmp_path, printing("panic: no root\n", FAIL)))
+    with pytest.raises(MeasurementFailed, match="its console is in ") as caught:
+        qemu.virt().measure(request, {}, Progress())
+    kept = Path(str(caught.value).rpartition(" ")[2])
+    assert b"panic: no root" in kept.read_bytes()
+
+
+def test_rows_and_a_failing_end_exit_with_5(image: Path, tmp_path: Path) -> None:
+    """The records are valid; the machine ends with a failure all the same."""
+    records = qemu.virt().measure(Request(image=image, flow=Flow(1, 0, 1, 1)), {}, Progress())
+    console = records.consoles["run-1"].split(b'@cyc {"kind":"end"')[0].decode()
+    broken = bare(tmp_path, printing(console, FAIL))
+    words = [sys.executable, "-m", "cyclometer", "run", "--target", "qemu-virt"]
+    words += ["--image", str(broken), "-o", str(tmp_path / "bundle")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 5, done.stderr
+    assert "run 1: the boot ended by itself" in done.stderr
+    assert (tmp_path / "bundle" / "bundle.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "says"),
+    [
+        (qemu.virt(), {"name": "x"}, "--name does not apply"),
+        (qemu.virt(), {"image": Path("x"), "runs": 3}, "--runs does not apply"),
+        (rocket.rocket(), {"image": Path("x"), "bios": "y"}, "--bios does not apply"),
+        (rocket.rocket(), {"image": Path("x"), "machine": "sifive_u"}, "cannot be --machine"),
+    ],
+)
+def test_what_is_not_heeded_is_refused(
+    target: qemu.QemuTarget | rocket.RocketTarget, options: dict[str, object], says: str
+) -> None:
+    if target.missing():
+        pytest.skip(target.missing())
+    with pytest.raises(UsageError, match=says):
+        target.measure(Request(**options), {}, Progress())  # type: ignore[arg-type]

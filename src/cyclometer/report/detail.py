@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.estimate import digits, hardware, kbench, modes, planner
+from cyclometer.estimate import digits, extremes, hardware, kbench, modes, planner
 from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
@@ -45,6 +45,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
             _contract(estimate),
             _counters(bundle, estimate),
             _latency(estimate),
+            _extremes(bundle, estimate),
             _kbench(bundle, estimate),
             _runs(estimate),
         )
@@ -142,6 +143,22 @@ def _latency(e: Estimate) -> list[str]:
     lines.append(f"  steadiness     {_steadiness(e)}")
     lines.append(f"  tests          {e.tests} count; excluded: {table.set_aside(e) or 'none'}")
     return lines
+
+
+def _extremes(bundle: Bundle, e: Estimate) -> list[str]:
+    """The least and the most of single turns, with the moment of the most and what hit it."""
+    found = extremes.extremes(bundle, e.contract.key)
+    if found is None:
+        return []
+    told = f"min {found.least:.6g}, max {found.most:.6g} {e.clock.unit}"
+    if found.passes is None:
+        return [f"  extremes       {told}, as its tool printed them"]
+    when = "" if found.at_s is None else f" at {found.at_s:.3f} s"
+    hit = ", ".join(found.tags) or "undisturbed"
+    return [
+        f"  extremes       {told} of {found.passes} single turns, excluded ones too; the largest "
+        f"in run {found.run}{when}: {hit}"
+    ]
 
 
 def _fixed_cost(e: Estimate, fit: MarginalFit) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.estimate import digits
+from cyclometer.estimate import digits, extremes
 from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
@@ -172,6 +172,20 @@ def _runs(found: list[Estimate]) -> str:
     return f"{most} run{'s' if most != 1 else ''}"
 
 
+_EXTREMES_MOST = 16  # lines; `show --circle` has each
+
+
+def _printed_extremes(bundle: Bundle, found: list[Estimate]) -> list[str]:
+    """The least and the most that a foreign tool printed of each row, which have no column."""
+    rows = {bundle.identity.rows[s.row].contract.key for s in bundle.identity.summaries}
+    lines = []
+    for name, e in zip(names(found), found, strict=True):
+        both = extremes.extremes(bundle, e.contract.key) if e.contract.key in rows else None
+        if both is not None and both.passes is None:
+            lines.append(f"{name}: min {both.least:g}, max {both.most:g} {e.clock.unit}")
+    return lines[:_EXTREMES_MOST]
+
+
 def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     """What the table's words mean here, and everything that went wrong."""
     notes = [
@@ -182,6 +196,7 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     shown = [e.latency for e in found if e.valid and e.latency]
     if not all(math.isfinite(latency.interval.half_width) for latency in shown):
         notes.append("a latency without ± is one figure whose spread is not known.")
+    notes += _printed_extremes(bundle, found)
     wrong = [e for e in found if not e.valid]
     if wrong:
         notes.append(

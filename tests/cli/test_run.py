@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import click
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from cyclometer.bundle import store
+from cyclometer.bundle.model import Problem
 from cyclometer.cli import cli, run
 from cyclometer.errors import BadFile, MeasurementFailed, NotComparable, NothingMeasured
 from cyclometer.targets.api import MeasurementResult, Request
 from cyclometer.targets.registry import TARGETS
+from tests.compare.bundles import measured
 from tests.report import sample_bundles
 
 
@@ -100,6 +104,7 @@ def test_a_measurement_outlives_a_trace_that_fails(
         as_json=True,
         kbench=False,
         trace=True,
+        allow_invalid=False,
     )
     assert code == 5
     assert store.read(tmp_path / "kept").identity.rows == bundle.identity.rows
@@ -113,3 +118,20 @@ def test_a_trace_that_a_target_cannot_make_is_refused_before_anything_is_measure
     with pytest.raises(NotComparable, match="run --target qemu-linux --kernel IMAGE --trace"):
         CliRunner().invoke(cli, words, catch_exceptions=False)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("broken", "failed", "code"),
+    [([], [], 0), (["b"], [], 5), (["a", "b"], [], 6), ([], ["c"], 5)],
+)
+def test_the_exit_code_says_whether_what_was_asked_for_is_valid(
+    broken: list[str], failed: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = measured({"a": [1000.0, 1001.0], "b": [1000.0, 1001.0]}, broken=broken)
+    problems = [Problem("did not finish", f"circle {key}", "failed") for key in failed]
+    problems.append(Problem("no such system call", "circle d", "skipped"))
+    identity = msgspec.structs.replace(bundle.identity, problems=tuple(problems))
+    assert run._validity(replace(bundle, identity=identity)) == code
+    said = capsys.readouterr().err
+    assert (code == 5) == ("--allow-invalid accepts that" in said)
+    assert all(key in said for key in failed)

@@ -355,7 +355,8 @@ def test_overall_is_shown_and_its_disagreement_said() -> None:
         before, circles=(replace(circle, estimate=replace(circle.estimate, runs=runs)),)
     )
     found = compare(before, after).findings[0]
-    assert found.verdict == "equivalent"
+    assert found.verdict == "undecided"
+    assert found.reason == "the latency stays, but overall moved by +20.00 %"
     assert found.overall_change == pytest.approx(0.2)
     assert found.disagreement == "overall moved by +20.00 %"
     assert judged(QUIET, times(1.05)).disagreement == ""
@@ -408,7 +409,7 @@ GOOD_B, GOOD_C = Spec("b", QUIET), Spec("c", QUIET)
         ([SAME, GOOD_C], [SAME, Spec("c", QUIET, clock=ICOUNT)], errors.NOT_COMPARABLE),
         ([SAME, GOOD_C], [SAME, Spec("c", QUIET, **FAILED)], errors.FAILED),
         ([SAME], [SAME, Spec("c", QUIET, **FAILED)], errors.FAILED),
-        ([SAME, Spec("c", QUIET, **FAILED)], [SAME, Spec("c", QUIET, **FAILED)], errors.PASS),
+        ([SAME, Spec("c", QUIET, **FAILED)], [SAME, Spec("c", QUIET, **FAILED)], errors.FAILED),
         ([SAME, Spec("c", QUIET, **FAILED)], [SAME, GOOD_C], errors.PASS),
         ([SAME], [SAME, GOOD_C], errors.PASS),
         ([SAME], [GOOD_C], errors.NOT_COMPARABLE),
@@ -420,6 +421,17 @@ def test_gate_codes(before: list[Spec], after: list[Spec], code: int) -> None:
     found = gated(before, after)
     assert gate_code(found) == code
     assert compare_code(found) in (errors.PASS, code)
+
+
+def test_what_is_bad_on_both_sides_is_allowed_only_if_it_is_said() -> None:
+    bad = Spec("c", QUIET, **FAILED)
+    assert gate_code(gated([SAME, bad], [SAME, bad]), allow_invalid=True) == errors.PASS
+    assert gate_code(gated([SAME], [SAME, bad]), allow_invalid=True) == errors.FAILED
+    hung = one_side(SAME, problems=[Problem("did not finish", "circle c", "failed")])
+    assert gate_code(compare(hung, hung)) == errors.FAILED
+    assert gate_code(compare(hung, hung), allow_invalid=True) == errors.PASS
+    absent = one_side(SAME, problems=[Problem("no such call", "circle c", "skipped")])
+    assert gate_code(compare(absent, absent)) == errors.PASS
 
 
 def test_counts_and_order_put_first_what_must_be_seen() -> None:

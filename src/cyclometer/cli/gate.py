@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     help="Hold one bundle's exact counts against a file; any other count fails.",
 )
 @click.option("--update", is_flag=True, help="With --expect: write the bundle's counts down.")
+@click.option(
+    "--allow-invalid",
+    is_flag=True,
+    help="Do not fail because of circles that are invalid on both sides.",
+)
 def command(
     operands: tuple[str, ...],
     margin: float,
@@ -36,12 +41,13 @@ def command(
     form: str | None,
     expect: Path | None,
     update: bool,
+    allow_invalid: bool,
 ) -> None:
     """Compare, and exit with a status for continuous integration.
 
     0 all equivalent or improved, 1 a row regressed, 3 a row is undecided, 4 a row is gone or cannot
-    be compared, 5 a row failed that did not before, 6 nothing was measured. Where several hold, the
-    order is 1, 5, 4, 3.
+    be compared, 5 a row is invalid or failed, on both sides, too (--allow-invalid), 6 nothing was
+    measured. Where several hold, the order is 1, 5, 4, 3.
 
     With --expect, for exact clocks: 1 a count is another one, smaller ones included, 5 a row is not
     valid, 4 a row is gone. With two bundles the traces of both name the functions responsible.
@@ -59,4 +65,4 @@ def command(
 
     found = sides.compare(operands, finding.Options(margin, fdr, layout_floor), across)
     sides.Form.of(as_json, as_markdown, form).print(report, found)
-    sys.exit(verdicts.gate_code(found))
+    sys.exit(verdicts.gate_code(found, allow_invalid))

@@ -17,11 +17,11 @@ import rich_click as click
 
 from cyclometer.cli import common
 from cyclometer.cli.progress import Display
-from cyclometer.errors import FAILED, PASS, CyclometerError, NotComparable, UsageError
+from cyclometer.errors import FAILED, NOTHING, PASS, CyclometerError, NotComparable, UsageError
 from cyclometer.units import seconds
 
 if TYPE_CHECKING:
-    from cyclometer.bundle.model import Bundle
+    from cyclometer.bundle.model import Bundle, Problem
     from cyclometer.targets.api import MeasurementResult, Progress, Request
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.+=,-]+")  # what a folder's name had better not hold
@@ -153,6 +153,11 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
     "--trace", is_flag=True, help="Keep a traced turn of each circle, for `cyclometer explain`."
 )
 @click.option(
+    "--allow-invalid",
+    is_flag=True,
+    help="End with 0 although a circle failed or broke its contract.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -168,6 +173,7 @@ def command(
     matrix: tuple[str, ...],
     kbench: list[int] | None,
     trace: bool,
+    allow_invalid: bool,
     output: Path | None,
     as_json: bool,
     **asked: Any,
@@ -197,7 +203,12 @@ def command(
     for _, path in wanted:
         store.refuse_existing(path)
     finish = partial(
-        _finish, target=target, as_json=as_json, kbench=kbench is not None, trace=trace
+        _finish,
+        target=target,
+        as_json=as_json,
+        kbench=kbench is not None,
+        trace=trace,
+        allow_invalid=allow_invalid,
     )
     sys.exit(max(finish(one, chosen, path) for one, chosen, path in _measure_all(target, wanted)))
 
@@ -250,6 +261,7 @@ def _finish(
     as_json: bool,
     kbench: bool,
     trace: bool,
+    allow_invalid: bool,
 ) -> int:
     """Stores and prints one measurement of several; the exit code it deserves."""
     if isinstance(measured, CyclometerError):
@@ -272,7 +284,32 @@ def _finish(
         click.echo(
             "cyclometer: interrupted; the bundle holds what was measured until then", err=True
         )
-    return FAILED if measured.interrupted or measured.broken or untraced else PASS
+    if measured.interrupted or measured.broken or untraced:
+        return FAILED
+    return PASS if allow_invalid else _validity(stored)
+
+
+def _validity(bundle: Bundle) -> int:
+    """The exit code that the circles asked for deserve: 6 if none has a valid latency, 5 if one
+    failed or broke its contract.
+    """
+    from cyclometer.estimate.rows import estimates
+
+    found = estimates(bundle, course=False)
+    if not any(e.valid for e in found):
+        click.echo("cyclometer: no circle has a valid latency", err=True)
+        return NOTHING
+    bad = [e.contract.key for e in found if e.set_aside.get("invalid") and not e.valid]
+    failed = {p.where.removeprefix("circle ") for p in bundle.identity.problems if _failed(p)}
+    if names := [*dict.fromkeys(bad), *sorted(failed)]:
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        told = f"{', '.join(names[:3])}{more} failed or broke the contract"
+        click.echo(f"cyclometer: {told}; --allow-invalid accepts that", err=True)
+    return FAILED if names else PASS
+
+
+def _failed(problem: Problem) -> bool:
+    return problem.kind == "failed" and problem.where.startswith("circle ")
 
 
 def _tell_what_broke(bundle: Bundle) -> None:

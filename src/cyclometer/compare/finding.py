@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from cyclometer.compare import statistics
@@ -105,6 +106,16 @@ class Finding:
     @property
     def after(self) -> LevelsEstimate | None:
         return _latency(self.pair.after)
+
+
+def elsewhere(overall: float, interval: Interval, options: Options) -> str:
+    """How the overall latency moved, if by more than the margin beyond the interval of the change
+    of visits: they are medians, which do not see what befalls a few tests of each.
+    """
+    margin = math.log1p(options.margin)
+    if interval.low - margin <= overall <= interval.high + margin:
+        return ""
+    return f"overall moved by {100 * math.expm1(overall):+.2f} %"
 
 
 def rough(fraction: float) -> str:

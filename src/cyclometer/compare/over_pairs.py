@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.compare.ancova import fixed_cost_is_there
-from cyclometer.compare.finding import Basis, Options, both
+from cyclometer.compare.finding import Basis, Options, both, elsewhere
 from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change, two_sided
 from cyclometer.estimate.interval import FloatArray, student
@@ -50,11 +50,13 @@ def basis(pair: Pair, options: Options) -> Basis:
     """What the pairs of visits say about a circle."""
     b, a = both(pair)
     pairs = neighbours(b.sessions[0], a.sessions[0])[0].size
+    found, overall = change(b.sessions[0], a.sessions[0], options.level), _overall(b, a)
     return Basis(
-        change=change(b.sessions[0], a.sessions[0], options.level),
+        change=found,
         units=(pairs, pairs),
         unit="pair",
-        overall=_overall(b, a),
+        overall=overall,
+        disagreement=elsewhere(overall, found.log_interval, options),
     )
 
 

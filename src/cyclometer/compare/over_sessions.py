@@ -16,7 +16,7 @@ from scipy import special
 from cyclometer.compare import component
 from cyclometer.compare.ancova import Difference, difference
 from cyclometer.compare.component import Component
-from cyclometer.compare.finding import Basis, Options, both, rough
+from cyclometer.compare.finding import Basis, Options, both, elsewhere, rough
 from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change, two_sided
 from cyclometer.estimate.interval import student
@@ -69,13 +69,15 @@ def _basis(
     error = math.sqrt(variance)
     interval = student(one.value, error, df, options.level)
     p = two_sided(one.value, error, df)
+    overall = _overall(b, a, one)
     return Basis(
         change=Change(one.value, error, df, interval, p),
         units=(len(b.sessions), len(a.sessions)),
         unit="session",
         note=f"sessions {between.source}",
         veto=moved or _core_moved(one),
-        overall=_overall(b, a, one),
+        overall=overall,
+        disagreement=elsewhere(overall, interval, options),
     )
 
 

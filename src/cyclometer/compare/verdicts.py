@@ -82,21 +82,34 @@ def compare_code(comparison: Comparison) -> int:
     return errors.NOT_COMPARABLE if alone else errors.NOTHING
 
 
-def gate_code(comparison: Comparison) -> int:
+def gate_code(comparison: Comparison, allow_invalid: bool = False) -> int:
     """The exit code of a gate: regression before failure, before what cannot be compared, before
     what is undecided.
 
-    A row that is gone cannot be compared any more. Rows that failed before as well say nothing
-    about the change.
+    A row that is gone cannot be compared any more. A row that failed on both sides, or that neither
+    side could measure, was asked for and not judged: a failure, unless `allow_invalid`.
     """
     counts = comparison.counts()
     if "regressed" in counts:
         return errors.REGRESSED
     if any(_newly_failed(f) for f in comparison.findings):
         return errors.FAILED
+    if not allow_invalid and not compare_code(comparison) and _unjudged(comparison):
+        return errors.FAILED
     if compare_code(comparison) or "not comparable" in counts or "removed" in counts:
         return compare_code(comparison) or errors.NOT_COMPARABLE
     return errors.UNDECIDED if "undecided" in counts else errors.PASS
+
+
+def _unjudged(comparison: Comparison) -> bool:
+    """Whether a circle is bad on both sides, be it that both have a row of it or that none has."""
+    bad = (f.pair for f in comparison.findings if f.verdict in ("failed", "invalid"))
+    rows = any(pair.after is None or not pair.after.estimate.valid for pair in bad)
+    failed = [
+        {p.where for p in side.problems if p.kind == "failed" and p.where.startswith("circle ")}
+        for side in comparison.sides
+    ]
+    return rows or bool(failed[0] & failed[1])
 
 
 def _newly_failed(finding: Finding) -> bool:
@@ -198,17 +211,20 @@ def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) ->
     if one.floor > options.margin:
         options = replace(options, margin=one.floor)
     decision = statistics.decide(one.change, one.units, options.margin, p, share)
-    reason = one.veto or _why(one, decision, p, options)
+    veto = one.veto
+    if one.disagreement and decision.verdict == "equivalent":
+        veto = f"the latency stays, but {one.disagreement}"
+    reason = veto or _why(one, decision, p, options)
     return Finding(
         pair=pair,
-        verdict="undecided" if one.veto else for_rates(decision.verdict, both(pair)[0]),
+        verdict="undecided" if veto else for_rates(decision.verdict, both(pair)[0]),
         reason="; ".join(filter(None, (one.note, reason))),
         change=one.change.fraction,
         interval=one.change.interval,
         scope=f"between {one.unit}s",
         p=p,
         minimum_detectable=decision.minimum_detectable,
-        more=None if one.veto else decision.more,
+        more=None if veto else decision.more,
         overall_change=None if one.overall is None else math.expm1(one.overall),
         disagreement=one.disagreement,
     )

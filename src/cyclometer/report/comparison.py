@@ -80,7 +80,7 @@ def table(found: Sequence[Finding], telling: Iterable[str], wide: bool = True) -
             interval(f),
             overall(f),
             f.verdict,
-            f"{f.reason}{'; ' if f.disagreement else ''}{f.disagreement}",
+            f.reason if f.disagreement in f.reason else f"{f.reason}; {f.disagreement}",
         )
         chosen = [
             cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=True) if wide or narrow

@@ -11,12 +11,13 @@ from msgspec import structs
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.estimate.rows import estimates
+from cyclometer.report import brief as brief_table
 from cyclometer.report import table
 from tests.report.sample_bundles import PIPE, SIGNAL, TIMER, Maker, typical
 
 
-def shown(capsys: pytest.CaptureFixture[str], bundle: Bundle) -> list[str]:
-    table.show(bundle)
+def shown(capsys: pytest.CaptureFixture[str], bundle: Bundle, wide: bool = True) -> list[str]:
+    table.show(bundle, wide)
     return capsys.readouterr().out.splitlines()
 
 
@@ -96,3 +97,60 @@ def test_an_overall_latency_far_from_the_base_one_is_explained_by_what_the_clock
     )
     assert "more than 5 % in 1 circle:" in note
     assert why in note
+
+
+def brief(capsys: pytest.CaptureFixture[str], bundle: Bundle) -> list[str]:
+    return shown(capsys, bundle, wide=False)
+
+
+@pytest.mark.parametrize("page", [100, 80, 60])
+def test_the_brief_table_fits_its_page_and_has_no_trailing_blanks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(page))
+    _, head, *lines = brief(capsys, typical())
+    rows = [head, *(line for line in lines if line.startswith(f" {PIPE.key[:10]}"))]
+    assert all(len(line) <= page for line in rows)
+    assert not any(line.endswith(" ") for line in [head, *lines])
+    assert ("first pass" in head) == (page == 100)
+    assert "latency [ticks]" in head
+    assert " ns" in head
+
+
+def test_the_brief_table_is_ascii(capsys: pytest.CaptureFixture[str]) -> None:
+    _, *lines = brief(capsys, typical())
+    assert all(line.isascii() for line in lines if line.startswith(" "))
+
+
+def test_a_brief_row_says_its_latency_and_its_error_in_percent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (e,) = (e for e in estimates(typical()) if e.contract.key == PIPE.key)
+    assert e.latency is not None
+    lines = brief(capsys, typical())
+    (row,) = (line.split() for line in lines if line.startswith(f" {PIPE.key}"))
+    assert row[1] == table.latency(e.latency)
+    share = 100 * e.latency.interval.half_width / e.latency.value
+    assert float(row[2]) == pytest.approx(share, rel=0.06)
+    assert row[3:5] == [table.nanoseconds(e), "40000"]
+    (bad,) = (line.split() for line in lines if line.startswith(f" {SIGNAL.key} "))
+    assert bad == [SIGNAL.key, "invalid"]
+
+
+def test_what_is_unusual_is_a_letter_with_a_footnote(capsys: pytest.CaptureFixture[str]) -> None:
+    one = Maker(runs=1).accumulated(PIPE, 4000).bundle()
+    lines = brief(capsys, one)
+    (row,) = (line for line in lines if line.startswith(f" {PIPE.key}"))
+    assert row.endswith("1")
+    assert "1: one run: nothing is known about the next one." in lines
+    assert not any(line.startswith("1: ") for line in brief(capsys, typical()))
+
+
+def test_floors_stand_last_and_units_in_cells_where_they_differ() -> None:
+    found = estimates(typical())
+    floor = replace(found[0], contract=structs.replace(found[0].contract, key="floor.alu"))
+    assert [e.contract.key for e in brief_table.order([floor, *found])][-1] == "floor.alu"
+    other = replace(found[1], clock=structs.replace(found[1].clock, unit="cycles"))
+    head, *rows = (line.plain for line in brief_table.lines([found[0], other], 100))
+    assert "latency  " in head
+    assert [" ticks  " in rows[0], " cycles  " in rows[1]] == [True, True]

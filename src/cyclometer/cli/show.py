@@ -15,8 +15,9 @@ from cyclometer.cli.common import bundle_argument, load, print_json
 @click.option(
     "--circle", metavar="KEY", help="Everything about one circle, with a plot of its samples."
 )
+@click.option("--wide", is_flag=True, help="Every column, however wide the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON.")
-def command(bundle: Path | None, circle: str | None, as_json: bool) -> None:
+def command(bundle: Path | None, circle: str | None, wide: bool, as_json: bool) -> None:
     """Print what a bundle says: a line per circle, or everything about one.
 
     Without BUNDLE the newest one in results/ is shown.
@@ -33,4 +34,4 @@ def command(bundle: Path | None, circle: str | None, as_json: bool) -> None:
     elif as_json:
         print_json("estimates", table.as_json(loaded))
     else:
-        table.show(loaded)
+        table.show(loaded, wide)

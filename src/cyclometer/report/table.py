@@ -18,55 +18,53 @@ from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.regimes import Regime
 from cyclometer.estimate.rows import Estimate, estimates
+from cyclometer.report import brief
 from cyclometer.report.circle import names
 from cyclometer.report.terminal import Terminal
 from cyclometer.text import plain
 from cyclometer.units import to_ns
 
-_WIDE = 160  # columns from which the whole table is shown
 
-
-def show(bundle: Bundle) -> None:
-    """Prints the table of a bundle and what its reader must know, on standard output."""
-    found = estimates(bundle)
+def show(bundle: Bundle, wide: bool = False) -> None:
+    """Prints the table of a bundle and what its reader must know, on standard output; `wide` is
+    with every column.
+    """
+    found = brief.order(estimates(bundle))
     console = Terminal()
     console.print(_title(bundle, found), soft_wrap=True)
-    console.print(table(found, wide=console.width >= _WIDE))
-    for line in footnotes(bundle, found):
+    if wide:
+        console.print(table(found))
+    else:
+        for row in brief.lines(found, brief.page_columns()):
+            console.print(row, soft_wrap=True)
+    for line in [*([] if wide else brief.footnotes(found)), *footnotes(bundle, found, wide)]:
         console.print(line, style="dim", soft_wrap=True)
 
 
-def table(found: list[Estimate], wide: bool = True) -> Table:
-    """One line per circle: latency with its interval first, what to doubt last; fewer columns
-    unless `wide`.
-    """
+def table(found: list[Estimate]) -> Table:
+    """One line per circle: latency with its interval first, what to doubt last."""
     unit = found[0].clock.unit if found else ""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for name, left, narrow in _COLUMNS:
-        if wide or narrow:
-            header = f"latency [{unit}]" if name == "latency" else name
-            result.add_column(header, justify="left" if left else "right", no_wrap=True)
+    for name, left in _COLUMNS:
+        header = f"latency [{unit}]" if name == "latency" else name
+        result.add_column(header, justify="left" if left else "right", no_wrap=True)
     for name, estimate in zip(names(found), found, strict=True):
-        cells = [name, *_cells(estimate)]
-        chosen = [
-            cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=False) if wide or narrow
-        ]
-        result.add_row(*chosen, style=None if estimate.valid else "red")
+        result.add_row(name, *_cells(estimate), style=None if estimate.valid else "red")
     return result
 
 
-# name, left-aligned, shown on a narrow terminal
+# name, left-aligned
 _COLUMNS = (
-    ("circle", True, True),
-    ("latency", False, True),
-    ("ns", False, True),
-    ("overall", False, False),
-    ("fixed c", False, False),
-    ("first pass", False, False),
-    ("spread", False, True),
-    ("tests", False, True),
-    ("excluded", True, False),
-    ("steady", True, False),
+    ("circle", True),
+    ("latency", False),
+    ("ns", False),
+    ("overall", False),
+    ("fixed c", False),
+    ("first pass", False),
+    ("spread", False),
+    ("tests", False),
+    ("excluded", True),
+    ("steady", True),
 )
 
 
@@ -186,8 +184,10 @@ def _printed_extremes(bundle: Bundle, found: list[Estimate]) -> list[str]:
     return lines[:_EXTREMES_MOST]
 
 
-def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
-    """What the table's words mean here, and everything that went wrong."""
+def footnotes(bundle: Bundle, found: list[Estimate], wide: bool = True) -> list[str]:
+    """What the table's words mean here, and everything that went wrong; unless `wide`, less what
+    the letters of the brief table say.
+    """
     notes = [
         "intervals at 95 %, "
         + _scope(found)
@@ -208,7 +208,7 @@ def footnotes(bundle: Bundle, found: list[Estimate]) -> list[str]:
             if not e.valid
         ]
     gaps = [e.contract.key for e in found if _disagree(e)]
-    if gaps:
+    if gaps and wide:
         circles = f"{len(gaps)} circle{'s' if len(gaps) > 1 else ''}"
         why = (
             "their latency depends on what ran before"

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The table of a bundle that people see first: what fits 100 columns, and 80 when it must.
+
+What is unusual about a circle is a letter behind its row and a footnote; columns for what is usual
+would drown it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rich.text import Text
+
+from cyclometer.estimate import digits
+from cyclometer.estimate.reference import FLOOR
+from cyclometer.estimate.rows import Estimate
+from cyclometer.report.circle import names
+from cyclometer.report.terminal import Terminal
+from cyclometer.text import plain
+from cyclometer.units import to_ns
+
+PAPER = 100
+"""Columns where there is neither a terminal nor $COLUMNS."""
+_LEAST_NAME = 20
+_APART = 0.05
+_EXCLUDED = 0.25
+
+
+class Mark(NamedTuple):
+    """A letter for something unusual, who has it, and what it means."""
+
+    letter: str
+    of: Callable[[Estimate], bool]
+    meaning: str
+
+
+def _changed_regime(e: Estimate) -> bool:
+    return bool(e.base and e.overall and e.overall.value > (1 + _APART) * e.base.value)
+
+
+def _mostly_excluded(e: Estimate) -> bool:
+    excluded = sum(e.set_aside.values())
+    return excluded > _EXCLUDED * (e.tests + excluded)
+
+
+MARKS = (
+    Mark("r", _changed_regime, "overall more than 5 % above base, the lowest sustained regime"),
+    Mark("x", _mostly_excluded, "more than a quarter of the tests excluded as disturbed"),
+    Mark("w", lambda e: e.steadiness == "warm-up", "slower at first: the run warmed up"),
+    Mark("s", lambda e: e.steadiness == "slow-down", "slower at the end than before"),
+    Mark("1", lambda e: len(e.runs) == 1, "one run: nothing is known about the next one"),
+)
+
+
+class Column(NamedTuple):
+    """A heading, what stands below it, and from how wide a page on."""
+
+    heading: str
+    cell: Callable[[Estimate], str]
+    page: int
+
+
+def order(found: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates as they are listed: floors, which say what the rig costs, last."""
+    return sorted(found, key=lambda e: e.contract.key.startswith(FLOOR))
+
+
+def page_columns() -> int:
+    """Columns of the terminal; of a pipe $COLUMNS, or PAPER."""
+    terminal = Terminal()
+    if terminal.is_terminal:
+        return terminal.width
+    told = os.environ.get("COLUMNS", "")
+    return int(told) if told.isdecimal() and int(told) else PAPER
+
+
+def lines(found: Sequence[Estimate], page: int) -> list[Text]:
+    """A heading and a line per circle, none wider than the page, without trailing blanks."""
+    units = {e.clock.unit for e in found}
+    columns = [column for column in _columns(units) if page >= column.page]
+    cells = [[column.cell(e) if _valid(e) else "" for column in columns] for e in found]
+    head = [column.heading for column in columns]
+    widths = [max(map(len, (h, *(row[i] for row in cells)))) for i, h in enumerate(head)]
+    labels = [plain(name) for name in names(list(found))]
+    room = max(_LEAST_NAME, page - sum(widths) - 2 * len(widths) - 1)
+    name_width = min(room, max(map(len, ("circle", *labels))))
+    printed = [Text(_line("circle", head, widths, name_width), style="bold")]
+    for e, label, row in zip(found, labels, cells, strict=True):
+        short = _short(label, name_width)
+        told = row if _valid(e) else [_absent(e), *row[1:]]
+        printed.append(Text(_line(short, told, widths, name_width), style="" if e.valid else "red"))
+    return printed
+
+
+def _short(label: str, width: int) -> str:
+    """A label in so many columns: its middle is left out, for its ends tell it from others."""
+    if len(label) <= width:
+        return label
+    head = width // 2
+    return f"{label[:head]}..{label[head + 2 - width :]}"
+
+
+def footnotes(found: Sequence[Estimate]) -> list[str]:
+    """What the letters mean that stand behind some row."""
+    valid = [e for e in found if _valid(e)]
+    return [f"{m.letter}: {m.meaning}." for m in MARKS if any(map(m.of, valid))]
+
+
+def _columns(units: set[str]) -> tuple[Column, ...]:
+    (unit,) = units if len(units) == 1 else ("",)
+    latency = Column(f"latency [{unit}]" if unit else "latency", _latency(mixed=not unit), 0)
+    every = (
+        latency,
+        Column("+- %", _percent, 0),
+        Column("ns", _ns, 60),
+        Column("first pass", _first, 90),
+        Column("", _marks, 0),
+    )
+    return tuple(c for c in every if c.heading != "ns" or units != {"ns"})
+
+
+def _line(name: str, row: Sequence[str], widths: Sequence[int], name_width: int) -> str:
+    *numbers, marks = row
+    cells = "".join(f"  {cell:>{w}}" for cell, w in zip(numbers, widths, strict=False))
+    return f" {name:<{name_width}}{cells}  {marks}".rstrip()
+
+
+def _valid(e: Estimate) -> bool:
+    return e.valid and e.latency is not None
+
+
+def _absent(e: Estimate) -> str:
+    if e.tests or e.set_aside:
+        return "invalid"
+    return "none" if e.method == "reported" else "not run"
+
+
+def _latency(mixed: bool) -> Callable[[Estimate], str]:
+    def cell(e: Estimate) -> str:
+        assert e.latency is not None
+        half = e.latency.interval.half_width
+        text = digits.rounded(e.latency.value, half) if math.isfinite(half) else None
+        return (text or digits.plain(e.latency.value)) + (f" {e.clock.unit}" if mixed else "")
+
+    return cell
+
+
+def _percent(e: Estimate) -> str:
+    assert e.latency is not None
+    share = 100 * e.latency.interval.half_width / abs(e.latency.value) if e.latency.value else 0.0
+    if not math.isfinite(share):
+        return ""
+    return f"{share:.2f}" if share < 1 else f"{share:.1f}" if share < 10 else f"{share:.0f}"
+
+
+def _ns(e: Estimate) -> str:
+    assert e.latency is not None
+    if e.ns is None or e.clock.unit == "ns":
+        return ""
+    half = to_ns(e.latency.interval.half_width, e.clock.unit, e.clock.hz) or math.inf
+    return digits.rounded(e.ns, half) if math.isfinite(half) else digits.plain(e.ns)
+
+
+def _first(e: Estimate) -> str:
+    return "" if e.cold is None else f"{e.cold:.0f}"
+
+
+def _marks(e: Estimate) -> str:
+    return "".join(mark.letter for mark in MARKS if mark.of(e))

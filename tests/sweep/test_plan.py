@@ -9,6 +9,7 @@ import pytest
 
 from cyclometer.errors import BadFile
 from cyclometer.sweep import plan
+from cyclometer.targets import reference_kernel
 
 _WHOLE = """
 [sweep]
@@ -104,3 +105,13 @@ def test_what_is_no_plan_is_one_sentence(tmp_path: Path, text: str, told: str) -
         read(tmp_path, text)
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_example_plans_32_layouts_of_four_configurations() -> None:
+    path = Path(__file__).parents[2] / "examples/sweeps/layouts.toml"
+    tasks = plan.read(path).tasks
+    assert len(tasks) == 128
+    layouts = {task.settings["config"]["layout"] for task in tasks}
+    assert len(layouts) == 32
+    assert layouts <= set(reference_kernel.OPTIONS["layout"])
+    assert {int(layout) % 64 for layout in layouts} == {*range(0, 64, 4)}

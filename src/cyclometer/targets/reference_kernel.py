@@ -35,7 +35,7 @@ OPTIONS = {
     "asid": ("on", "off"),
     "accounting": ("off", "on"),
     # bytes by which code and data are moved
-    "layout": ("0", "4", "20", "64", "140", "516", "1088", "2052"),
+    "layout": tuple(str(shift) for shift in range(0, 4096, 4)),
 }
 _ROOT = Path("/cyclometer")  # what line tables call the repository, by kernel/Makefile
 
@@ -56,7 +56,7 @@ def image(board: str, config: Mapping[str, str]) -> Path:
     """
     for name, value in config.items():
         if value not in OPTIONS.get(name, ()):
-            known = ", ".join(f"{n}={'|'.join(v)}" for n, v in OPTIONS.items())
+            known = ", ".join(f"{n}={_choices(v)}" for n, v in OPTIONS.items())
             raise UsageError(f"the kernel has no option {name}={value}; it has {known}")
     root = build.sources()
     parts = [
@@ -75,6 +75,12 @@ def image(board: str, config: Mapping[str, str]) -> Path:
     with build.alone(out):
         _make([*command, "all"])
     return Path(_make([*command, "name"]).strip()) / "kernel.elf"
+
+
+def _choices(values: Sequence[str]) -> str:
+    """The values of an option; of many the first ones and the last."""
+    shown = values if len(values) < 5 else (*values[:2], "...", values[-1])
+    return "|".join(shown)
 
 
 def places(elf: Path) -> AddressMap:

@@ -28,7 +28,7 @@ PROOF_RUN = (
 )
 _FIRST_RUN = 1
 # two sizes: what a turn adds to a counter is their difference
-_PROOF_FLOW = Flow(initial=8, delta=24, groups=2, tests=5)
+_PROOF_FLOW = Flow(initial=8, delta=32, groups=2, tests=5)
 _PASSES_S = 30e-3  # one eviction and ten passes
 _COLD_RUNS = 3  # runs that evict: enough for a median of the first passes
 

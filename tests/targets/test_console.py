@@ -75,3 +75,20 @@ def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
         emulator(tmp_path / "image")
     with pytest.raises(UsageError, match="cannot be read"):
         emulator(tmp_path / "absent")
+
+
+def test_what_goes_on_behind_its_end_is_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(console, "_LEAVE_S", 1)
+    ended = console.read_console(
+        ["sh", "-c", "echo the end; sleep 60"], 50, to_exit=True, ends=[b"the end"]
+    )
+    assert (ended.done, ended.status, "had not finished" in ended.why) == (False, None, True)
+
+
+def test_a_text_ends_a_console_and_an_exit_tells_its_status() -> None:
+    ended = console.read_console(["sh", "-c", "echo all is done; sleep 60"], 50, ends=[b"is done"])
+    assert (ended.done, ended.status) == (True, None)
+    ended = console.read_console(["sh", "-c", "echo hello; exit 3"], 50)
+    assert (ended.done, ended.status) == (False, 3)

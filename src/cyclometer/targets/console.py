@@ -18,6 +18,7 @@ _CHUNK_BYTES = 1 << 16
 _END = b'{"kind":"end",'
 _TAIL_BYTES = 256  # the longest text that ends a console
 _BY_ITSELF = "ended by itself"
+_LEAVE_S = 120  # between the record and the exit, where a file is to be finished
 _EXIT_S = 10  # between the end of the output and that of the process
 _LOOK_S = 0.5  # between two looks at `stop`
 
@@ -43,8 +44,9 @@ def read_console(
     """Starts `command` and reads its output until the `end` record or a line with one of the texts
     `ends`, its exit, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
 
-    `to_exit` waits for the exit although the record came, where the process has a file to finish.
-    Otherwise it is killed, not asked: an idle guest under icount makes QEMU deaf to SIGTERM.
+    `to_exit` waits some time for the exit although the record came, where the process has a file to
+    finish. Otherwise it is killed, not asked: an idle guest under icount makes QEMU deaf to
+    SIGTERM.
     """
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -90,6 +92,8 @@ def _read(
         console += data
         if ended_at is None:
             ended_at = _found(console, max(0, before - _TAIL_BYTES), ends)
+            if ended_at is not None:
+                deadline_s = min(deadline_s, time.monotonic() + _LEAVE_S)
         if not to_exit and ended_at is not None and console.find(b"\n", ended_at) >= 0:
             return BootResult(bytes(console), "said that it was done", done=True)
         if len(console) > CONSOLE_MAX_BYTES:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract
-from cyclometer.errors import NotComparable, NothingMeasured, UsageError
+from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Flow, Record
 from cyclometer.record.trace import Steps, TraceResult, load, telling, windows
@@ -228,6 +228,11 @@ class RocketTarget:
                 request.watchdog_s or BOOT_S,
                 to_exit=True,
             )
+            if ended.status is None:
+                raise MeasurementFailed(
+                    f"{image.name} did not end the board by its finisher at 0x10002000, so that "
+                    "its trace is not whole; explain it on --target qemu-virt"
+                )
             records = Decoder().feed(ended.console)
             found = {key: _window(records, key, file) for key in keys}
         traced = {key: steps for key, steps in found.items() if steps is not None}

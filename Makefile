@@ -8,7 +8,7 @@ FAST := not slow and not e2e and not long
 PYTEST := $(BIN)/pytest -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup setup-dev setup-all test test-fast test-long kernel-test lint format catalogue site bench mutate doctor clean
+.PHONY: help run setup setup-dev setup-all test test-fast test-long kernel-test lint format catalogue site bench aa mutate doctor clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -78,6 +78,9 @@ site: setup-dev ## build the documentation site into build/site; links are stric
 
 bench: setup-all ## rig cost, suite time, spread between runs, beside other tools on this machine
 	$(BIN)/python tools/bench.py
+
+aa: setup-all ## sessions of this machine against each other: every change called is a false one (half an hour; AA='--help')
+	$(BIN)/python tools/aa.py $(AA)
 
 mutate: setup-all ## break the estimators one operator at a time; every break must turn a test red
 	nice $(BIN)/python tools/mutate.py

@@ -29,18 +29,39 @@ static void settle(const struct cyc_circle *circle)
         circle->turns(circle->arg, SETTLE_TURNS);
 }
 
-// One test; a circle with a `pass` times its turns one by one. Only the circle lies between the two
-// readings, and the code around them is the same for all parameters of the flow (Korovkina 2022,
-// section 2.2.2). Between the hints only the circle itself reads a clock.
-static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint64_t turns,
-                     struct cyc_sample *sample)
+static int64_t time_chain(const struct cyc_rig *rig)
 {
-    int64_t before[CYC_COUNTERS_MAX];
-    if (rig->rest != NULL) {
-        rig->rest(rig->host);
-        settle(circle);
+    uint64_t begin = rig->clock.begin();
+    rig->chain();
+    return (int64_t)(rig->clock.end() - begin);
+}
+
+static void begin_speed(const struct cyc_rig *rig, int64_t *speed)
+{
+    if (rig->core != NULL)
+        speed[0] = (int64_t)rig->core();
+    else if (rig->chain != NULL)
+        speed[0] = time_chain(rig);
+}
+
+// The core's counter is read before the clock at both ends, so that both count equally long.
+static void end_speed(const struct cyc_rig *rig, uint64_t begin, int64_t *speed)
+{
+    if (rig->core != NULL) {
+        speed[0] = (int64_t)rig->core() - speed[0];
+        speed[1] = (int64_t)(rig->clock.end() - begin);
+    } else if (rig->chain != NULL) {
+        speed[1] = time_chain(rig);
     }
-    rig->count(rig->host, before);
+}
+
+// The turns of a test; returns the reading at its begin. A circle with a `pass` times its turns one
+// by one. Only the circle lies between the two readings, and the code around them is the same for
+// all parameters of the flow (Korovkina 2022, section 2.2.2). Between the hints only the circle
+// itself reads a clock.
+static uint64_t time_turns(struct cyc_rig *rig, const struct cyc_circle *circle, uint64_t turns,
+                           struct cyc_sample *sample)
+{
     uint64_t begin;
     if (circle->pass != NULL) {
         // A pass reads the clock itself; this reading only dates the test.
@@ -54,10 +75,37 @@ static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint6
         sample->value = (int64_t)(rig->clock.end() - begin);
     }
     CYC_HINT_CLOSE();
+    return begin;
+}
+
+static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint64_t turns,
+                     struct cyc_sample *sample)
+{
+    int64_t before[CYC_COUNTERS_MAX];
+    if (rig->rest != NULL) {
+        rig->rest(rig->host);
+        settle(circle);
+    }
+    rig->count(rig->host, before);
+    begin_speed(rig, sample->speed);
+    uint64_t begin = time_turns(rig, circle, turns, sample);
+    end_speed(rig, begin, sample->speed);
     rig->count(rig->host, sample->counts);
     for (uint32_t i = 0; rig->counters[i] != NULL; i++)
         sample->counts[i] -= before[i];
     sample->at = (int64_t)(begin - rig->origin);
+}
+
+static void write_speed(const struct cyc_rig *rig, uint32_t count)
+{
+    static const char *const of_core[] = {"core_cycles", "core_ticks"};
+    static const char *const of_chain[] = {"chain_before", "chain_after"};
+    const char *const *names = rig->core != NULL ? of_core : of_chain;
+    if (rig->core == NULL && rig->chain == NULL)
+        return;
+    for (int i = 0; i < 2; i++)
+        cyc_record_ints(rig->writer, names[i], &rig->samples->speed[i], count,
+                        sizeof *rig->samples);
 }
 
 static void write_samples(struct cyc_rig *rig, const char *kind, const struct cyc_circle *circle,
@@ -77,6 +125,7 @@ static void write_samples(struct cyc_rig *rig, const char *kind, const struct cy
     cyc_record_object_open(w, "counters");
     for (uint32_t i = 0; rig->counters[i] != NULL; i++)
         cyc_record_ints(w, rig->counters[i], &s->counts[i], count, sizeof *s);
+    write_speed(rig, count);
     cyc_record_object_close(w);
     cyc_record_close(w);
     w->values += count;

@@ -244,6 +244,8 @@ void cyc_record_hello(struct cyc_writer *w, const struct cyc_clock *clock,
         cyc_record_int(w, "origin", (int64_t)hello->origin);
     if (hello->origin_ns != 0)
         cyc_record_int(w, "origin_ns", (int64_t)hello->origin_ns);
+    if (hello->chain_cycles != 0)
+        cyc_record_int(w, "chain_cycles", (int64_t)hello->chain_cycles);
     cyc_record_close(w);
 }
 

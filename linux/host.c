@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cyc/chain.h>
+
+#include "core_cycles.h"
 #include "run.h"
 
+#define CHAIN_ROUNDS 250 // about 20 us: a timer tick seldom falls into it
 #define NS_PER_S 1000000000LL
 #define REST_US \
     5000 // a timer tick or more; an emulator whose clock skips idle time passes it quickly
@@ -53,29 +56,6 @@ static uint64_t native_hz(void)
     while (passed_ns < NS_PER_S / 20);
     uint64_t passed = cyc_native_end() - start;
     return (uint64_t)((__extension__(__int128) passed * NS_PER_S) / passed_ns);
-}
-
-// Core cycles of the measured CPU, whoever runs on it, by read(2): its cost is constant,
-// stands in the overhead and the fixed cost, and works from every process of a visit.
-static uint64_t cycles_read(void)
-{
-    uint64_t value = 0;
-    if (read(run->cycles_file, &value, sizeof value) != (ssize_t)sizeof value)
-        abort(); // an open counter that cannot be read leaves no number worth keeping
-    return value;
-}
-
-static const char *open_cycles(int cpu)
-{
-    struct perf_event_attr attr = {.size = sizeof attr,
-                                   .type = PERF_TYPE_HARDWARE,
-                                   .config = PERF_COUNT_HW_CPU_CYCLES,
-                                   .pinned = 1};
-    run->cycles_file = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    if (run->cycles_file < 0)
-        return "this machine gives no core-cycle counter (perf_event_open refused it); measure "
-               "with --clock native";
-    return NULL;
 }
 
 static int clock_moves(const struct options *options)
@@ -128,6 +108,28 @@ static int clock_counts_cycles(const struct options *options)
     return strcmp(options->clock, "cycles") == 0;
 }
 
+int host_referenced(const struct options *options)
+{
+    return strcmp(options->clock, "referenced") == 0;
+}
+
+static void run_chain(void)
+{
+    cyc_chain(CHAIN_ROUNDS);
+}
+
+// A proof counts what the circle does, and readings beside it are no part of that.
+void host_refer(struct cyc_rig *rig, const struct options *options)
+{
+    int readable = run->cycles_file >= 0 && core_cycles_map(run->cycles_file);
+    if (!host_referenced(options) || options->proof)
+        return;
+    if (readable)
+        rig->core = core_cycles_read;
+    else
+        rig->chain = CYC_CHAIN_ROUND_CYCLES > 0 ? run_chain : NULL;
+}
+
 void host_join_clock(struct cyc_clock *clock, const struct options *options)
 {
     *clock = (struct cyc_clock){.name = CYC_NATIVE_NAME,
@@ -145,22 +147,28 @@ void host_join_clock(struct cyc_clock *clock, const struct options *options)
         clock->unit = "cycles";
         // A proof counts system calls, and its times are no latencies.
         if (!options->proof)
-            clock->begin = clock->end = cycles_read;
+            clock->begin = clock->end = core_cycles_read;
     }
 }
 
 const char *host_choose_clock(struct cyc_clock *clock, const struct options *options)
 {
     const char *missing = NULL;
-    if (clock_counts_cycles(options))
-        missing = open_cycles(options->cpu);
-    else if (options_exact(options))
+    if (clock_counts_cycles(options) || host_referenced(options))
+        run->cycles_file = core_cycles_open(options->cpu);
+    if (clock_counts_cycles(options) && run->cycles_file < 0)
+        missing = "this machine gives no core-cycle counter (perf_event_open refused it); measure "
+                  "with --clock referenced";
+    if (options_exact(options))
         missing = check_icount();
-    else
+    else if (!clock_counts_cycles(options))
         run->hz = options->hz ? options->hz : native_hz();
     if (options_exact(options) && !clock_moves(options))
         run->hz = NS_PER_S;
     host_join_clock(clock, options);
+    // A counter of cycles cannot be read here and begins near 0.
+    run->origin = clock_counts_cycles(options) ? 0 : native_begin();
+    run->origin_ns = (uint64_t)host_raw_ns();
     return missing;
 }
 
@@ -386,7 +394,7 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
         .kernel = uts.release,
         .configuration = configuration,
         .build = facts,
-        // Counters of cycles begin anew with each run, and exact clocks with each boot.
+        .chain_cycles = host_referenced(options) ? CHAIN_ROUNDS * CYC_CHAIN_ROUND_CYCLES : 0,
         .origin = shared ? run->origin : 0,
         .origin_ns = shared ? run->origin_ns : 0};
     cyc_record_hello(w, clock, &hello, (uint32_t)options->run);

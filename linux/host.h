@@ -14,7 +14,7 @@ struct options {
     int watchdog_s;    // a visit longer than this is ended
     int proof;         // the expensive counters are open: what is timed is not worth keeping
     int symbols;       // the kernel's functions are printed before the plan
-    const char *clock; // "native", "cycles", "icount" or "moved"
+    const char *clock; // "native", "referenced", "cycles", "icount" or "moved"
     uint64_t hz;       // of the native clock as an earlier start found it; 0: find it
     // "auto", "fifo", "other" or "batch"; not "auto" any more once it is chosen; "any" lists only
     const char *policy;
@@ -36,6 +36,11 @@ const char *host_choose_clock(struct cyc_clock *clock, const struct options *opt
 void host_join_clock(struct cyc_clock *clock, const struct options *options);
 // CLOCK_MONOTONIC_RAW.
 int64_t host_raw_ns(void);
+// Whether the speed of the core is read beside each test.
+int host_referenced(const struct options *options);
+// Has the rig do that, in a visit's process; a clock of cycles becomes cheap to read there if it
+// can.
+void host_refer(struct cyc_rig *rig, const struct options *options);
 const char *host_pin(int cpu);
 
 // Chooses the policy if it is "auto": SCHED_FIFO if the kernel allows it. An ordinary one, with its

@@ -47,7 +47,8 @@ static _Noreturn void usage(const char *what)
     fprintf(stderr,
             "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu "
             "N] [--run N] "
-            "[--watchdog SECONDS] [--clock native|cycles|icount|moved] [--hz N] [--exec FILE] "
+            "[--watchdog SECONDS] [--clock native|referenced|cycles|icount|moved] [--hz N] [--exec "
+            "FILE] "
             "[--policy auto|fifo|other|batch|any] [--nice N] [--slice NS]\n",
             what);
     exit(EXIT_USAGE);
@@ -154,8 +155,8 @@ static int parse_options(struct options *options, int argc, char **argv)
     }
     check_policy(options, list);
     if (strcmp(options->clock, "native") != 0 && strcmp(options->clock, "cycles") != 0 &&
-        !options_exact(options))
-        usage("--clock is native, cycles, icount or moved");
+        !host_referenced(options) && !options_exact(options))
+        usage("--clock is native, referenced, cycles, icount or moved");
     return list;
 }
 
@@ -213,8 +214,6 @@ static void prepare_run(struct cyc_clock *clock, const struct options *options)
     refuse_if(host_choose_clock(clock, options), EXIT_REFUSED);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     run->lines.held = first_process;
-    run->origin = clock->begin();
-    run->origin_ns = (uint64_t)host_raw_ns();
     host_hello(run_writer(), clock, options);
 }
 

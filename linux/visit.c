@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core_cycles.h"
 #include "counters.h"
 #include "init.h"
 #include "lines.h"
@@ -140,6 +141,8 @@ static void start_process(const struct peer *peer)
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     host_lock_memory(STACK_BYTES / 2);
+    if (run->cycles_file >= 0)
+        core_cycles_map(run->cycles_file); // the peer may read the clock, too
     run_peer(peer);
 }
 
@@ -190,6 +193,7 @@ static void measure(void)
         .samples = samples,
         .samples_max = TESTS_MAX};
     participants[participant_count++] = (pid_t)syscall(SYS_gettid);
+    host_refer(&rig, run_options);
     if (self->setup != NULL)
         self->setup(self);
     memset(

@@ -113,6 +113,37 @@ static void order_of_calls(void)
     CHECK_TEXT(calls.bytes, "|t3cbt5eccbt5ec|t3cbt7eccbt7ec|");
 }
 
+static uint64_t core(void)
+{
+    note("k");
+    return now * 3;
+}
+
+static void a_counter_of_the_core_is_read_round_each_test(void)
+{
+    struct cyc_rig rig = fresh_rig();
+    const struct cyc_flow flow = {.initial = 5, .delta = 0, .groups = 1, .tests = 2};
+    rig.core = core;
+    CHECK_INT(cyc_flow_accumulated(&rig, &by_turns, &flow, 3), 0);
+    // Counter and clock are read in the same order at both ends, so that they count equally long.
+    CHECK_TEXT(calls.bytes, "|t3ckbt5ekecckbt5ekec|");
+    CHECK(strstr(out.bytes, "\"core_cycles\":[156,156],\"core_ticks\":[52,52]}}") != NULL);
+}
+
+static void chain(void)
+{
+    note("r");
+}
+
+static void a_chain_is_timed_before_and_behind_each_test(void)
+{
+    struct cyc_rig rig = fresh_rig();
+    rig.chain = chain;
+    CHECK_INT(cyc_flow_direct(&rig, &by_passes, 1, 3), 0);
+    CHECK_TEXT(calls.bytes, "|cbrebbebrec|pppcbrebpbrec|");
+    CHECK(strstr(out.bytes, "\"chain_before\":[1],\"chain_after\":[1]}}") != NULL);
+}
+
 static void sizes_values_and_counters(void)
 {
     struct cyc_rig rig = fresh_rig();
@@ -281,6 +312,9 @@ static void empty_circle(void)
 
 const struct test flow_tests[] = {
     {"order of calls", order_of_calls},
+    {"a counter of the core is read round each test",
+     a_counter_of_the_core_is_read_round_each_test},
+    {"a chain is timed before and behind each test", a_chain_is_timed_before_and_behind_each_test},
     {"test sizes, values and counters", sizes_values_and_counters},
     {"time since the origin", time_since_origin},
     {"a clock that wraps", clock_that_wraps},

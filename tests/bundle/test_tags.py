@@ -84,3 +84,23 @@ def test_only_a_preemption_as_long_as_the_kernels_pause_is_called_throttled() ->
         np.array([preempted, preempted, quiet], np.int32), np.array([49e6, 1e6, 60e6]), gap=50e6
     )
     assert bits.tolist() == [preempted | 1 << TAGS.index("throttled"), preempted, quiet]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "unsteady"),
+    [(50_000, 50_500, False), (50_000, 50_501, True), (70_000, 50_000, True), (20, 22, False)],
+)
+def test_a_chain_that_lasted_longer_at_one_end_tags_the_test(
+    before: int, after: int, unsteady: bool
+) -> None:
+    found = tag({}, chain_before=before, chain_after=after)
+    assert found == ({"unsteady clock"} if unsteady else set())
+
+
+def test_an_unsteady_clock_excuses_no_broken_contract() -> None:
+    found = tag({"switches": 2}, switches=1, cpu_switches=1, chain_before=1000, chain_after=2000)
+    assert found == {"unsteady clock", "invalid"}
+
+
+def test_a_chain_that_was_not_read_is_not_unsteady() -> None:
+    assert tag({}, chain_before=MISSING, chain_after=MISSING) == set()

@@ -26,8 +26,8 @@ def test_core_cycles_beside_each_test() -> None:
     """A visit's x is the median over its tests of the clock units in a cycle."""
     made = Visits()
     a = made.row("a")
-    made.add(a, 1, 0, [200, 300, 800], core_cycles=[100, 100, 200])
-    made.add(a, 1, 2000, [100], core_cycles=[200])
+    made.add(a, 1, 0, [200, 300, 800], core_cycles=[100, 100, 200], core_ticks=[200, 300, 800])
+    made.add(a, 1, 2000, [100], core_cycles=[200], core_ticks=[100])
     found = of(made)
     assert found is not None
     assert found.zero is None
@@ -47,7 +47,7 @@ def test_a_chain_before_and_behind_each_test() -> None:
 def test_core_cycles_go_before_a_chain() -> None:
     made = Visits(environment={"chain_cycles": 50})
     a = made.row("a")
-    both = {"core_cycles": [100], "chain_before": [90], "chain_after": [110]}
+    both = {"core_cycles": [100], "core_ticks": [500], "chain_before": [90], "chain_after": [110]}
     made.add(a, 1, 0, [500], **both).add(a, 1, 900, [500], **both)
     found = of(made)
     assert found is not None
@@ -66,7 +66,8 @@ def test_readings_count_only_if_every_timed_test_has_them() -> None:
     """Proofs, passes and tests that are set aside need none; one test that counts does."""
     made = Visits()
     a, proof, passes = made.row("a"), made.row("a", "proof"), made.row("a", "passes")
-    made.add(a, 1, 0, [200], core_cycles=[100]).add(proof, 1, 300, [5]).add(passes, 1, 400, [5])
+    one = {"core_cycles": [100], "core_ticks": [200]}
+    made.add(a, 1, 0, [200], **one).add(proof, 1, 300, [5]).add(passes, 1, 400, [5])
     made.add(a, 1, 500, [200], tags=tag_bit("interrupt"))
     assert of(made) is not None
     made.add(made.row("b", "direct"), 1, 900, [200])
@@ -76,7 +77,8 @@ def test_readings_count_only_if_every_timed_test_has_them() -> None:
 def test_a_counter_that_stood_still_is_no_reading() -> None:
     made = Visits()
     a = made.row("a")
-    made.add(a, 1, 0, [200], core_cycles=[0]).add(a, 1, 400, [200], core_cycles=[100])
+    made.add(a, 1, 0, [200], core_cycles=[0], core_ticks=[200])
+    made.add(a, 1, 400, [200], core_cycles=[100], core_ticks=[200])
     assert of(made) is None
 
 

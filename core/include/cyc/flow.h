@@ -16,8 +16,9 @@
 
 // One test or pass as it is stored between the timed part and the writing.
 struct cyc_sample {
-    int64_t value;                    // clock end - begin, over all turns of the test
-    int64_t at;                       // clock at begin, since the rig's origin
+    int64_t value;    // clock end - begin, over all turns of the test
+    int64_t at;       // clock at begin, since the rig's origin
+    int64_t speed[2]; // how fast the core ran: cycles and clock, or chain before and behind
     int64_t counts[CYC_COUNTERS_MAX]; // counter deltas over the test
 };
 
@@ -31,6 +32,11 @@ struct cyc_rig {
     void (*count)(void *host, int64_t *counts);
     void (*rest)(void *host);  // before each test: lets the machine do what it has put off; or NULL
     void (*evict)(void *host); // empties caches and TLB before a cold pass; NULL if it cannot
+    // How fast the core runs about each test, at most one of the two: a counter of its cycles that
+    // costs next to nothing to read, or instructions of known length (cyc/chain.h) that are timed
+    // directly before and behind the test.
+    uint64_t (*core)(void);
+    void (*chain)(void);
     void *host;
     struct cyc_writer *writer;
     struct cyc_sample *samples; // the caller's buffer

@@ -125,8 +125,9 @@ int main(const void *devicetree)
 {
     static struct cyc_sample samples[TESTS_MAX];
     struct cyc_arguments arguments;
-    struct cyc_writer writer = {.put = put};
-    struct cyc_rig rig = {
+    // Static: to fill so large a variable of the stack a compiler calls memset().
+    static struct cyc_writer writer = {.put = put};
+    static struct cyc_rig rig = {
         .counters = counters,
         .count = read_counters,
         .writer = &writer,

@@ -155,7 +155,10 @@ class Assembler:
 
     def _target_facts(self) -> dict[str, Any]:
         hello = next(iter(self._hello.values()), None)
-        return {"target_kernel": hello.kernel, "build": hello.build} if hello else {}
+        if hello is None:
+            return {}
+        chain = {"chain_cycles": hello.chain_cycles} if hello.chain_cycles else {}
+        return {"target_kernel": hello.kernel, "build": hello.build} | chain
 
 
 def _samples(rows: list[Row], chunks: list[_Chunk], rt_gap_s: float) -> Samples:

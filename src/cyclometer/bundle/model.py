@@ -119,7 +119,7 @@ TAGS = (
     "migrated",
     "throttled",
     "frequency",
-    "unstable",
+    "unsteady clock",
 )
 
 

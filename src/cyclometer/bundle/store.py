@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from cyclometer.bundle.core_cycles import in_core_cycles
 from cyclometer.bundle.model import COLUMNS, MISSING, Bundle, Identity, Samples, no_samples, samples
 from cyclometer.bundle.validate import validated
 from cyclometer.errors import BadFile, NothingMeasured
@@ -52,7 +53,7 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    return Bundle(bundle.identity, bundle.samples, digest, str(path))
+    return in_core_cycles(Bundle(bundle.identity, bundle.samples, digest, str(path)))
 
 
 def refuse_existing(path: Path) -> None:
@@ -64,7 +65,9 @@ def refuse_existing(path: Path) -> None:
 
 
 def read(path: Path) -> Bundle:
-    """The bundle in directory `path`. Raises BadFile if there is none, or it is damaged."""
+    """The bundle in directory `path`, in core cycles if it has readings of the core's speed. Raises
+    BadFile if there is none, or it is damaged.
+    """
     try:
         identity = _read_identity(path / IDENTITY)
         held = _read_samples(path / SAMPLES) if (path / SAMPLES).exists() else no_samples()
@@ -79,7 +82,9 @@ def read(path: Path) -> Bundle:
             "`ingest` wrote"
         ) from error
     try:
-        return validated(Bundle(identity, held, digest, str(path)))
+        whole = validated(Bundle(identity, held, digest, str(path)))
+        seen = in_core_cycles(whole)
+        return seen if seen is whole else validated(seen)
     except ValueError as error:
         raise BadFile(f"{path} is damaged ({error}); restore it or measure again") from error
 

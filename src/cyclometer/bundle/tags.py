@@ -20,6 +20,10 @@ FREQUENCY_STEP_KHZ = (
     50_000  # what a governor's step is at least; below it the reading itself wanders
 )
 _NEARLY = 0.9  # of a pause, whose begin and end lie on timer ticks
+# Relative change of a chain's time from one end of a test to the other; half of it at most is how
+# far their mean lies from the speed in between.
+UNSTEADY = 0.01
+_UNSTEADY_UNITS = 2  # of a coarse clock, to which a chain's time is rounded at both ends
 # Counters that show a disturbance when they exceed what the contract expects of them.
 _EXCESS = {"interrupts": "interrupt", "steal_ns": "steal", "migrations": "migrated"}
 
@@ -37,7 +41,20 @@ def tags(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDAr
         bits[_present(counters["khz"]) & moved] |= tag_bit("frequency")
     bits[_preempted(contract, turns, counters)] |= tag_bit("preempted")
     bits[(bits == 0) & mismatch(contract, turns, counters)] |= tag_bit("invalid")
+    bits[_unsteady(counters, len(turns))] |= tag_bit("unsteady clock")  # excuses no broken contract
     return bits
+
+
+def _unsteady(counters: Counts, tests: int) -> NDArray[np.bool_]:
+    """Tests about which the core's speed changed, or a reading of it was disturbed."""
+    if "chain_before" not in counters or "chain_after" not in counters:
+        return np.zeros(tests, bool)
+    before, after = counters["chain_before"], counters["chain_after"]
+    read = _present(before) & _present(after)
+    one, other = np.where(read, before, 0), np.where(read, after, 0)
+    allowed = np.maximum(UNSTEADY * np.minimum(one, other), _UNSTEADY_UNITS)
+    unsteady: NDArray[np.bool_] = np.abs(other - one) > allowed
+    return unsteady
 
 
 def throttled(bits: NDArray[np.int32], value: NDArray[np.float64], gap: float) -> NDArray[np.int32]:

@@ -82,8 +82,8 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @click.option(
     "--clock",
-    type=click.Choice(["native", "cycles"]),
-    help="Clock of the Linux harness.  [default: native]",
+    type=click.Choice(["referenced", "native", "cycles"]),
+    help="Clock of the Linux harness.  [default: referenced]",
 )
 @click.option(
     "--policy",

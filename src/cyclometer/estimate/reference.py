@@ -3,12 +3,11 @@
 
 x is the logarithm of how many clock units one cycle of the core lasts, so that y - x is the
 logarithm of a latency in cycles where y is that of the latency in clock units. A constant may be
-added to all x of a bundle; `zero` says how to align the x of two bundles. There are three sources,
+added to all x of a bundle; `zero` says how to align the x of two bundles. There are two sources,
 the best one first:
 
-- `core_cycles`, a counter of each test: the core's own cycles beside the clock's units;
-- `chain_before` and `chain_after`, counters of each test: what a chain of instructions of known
-  length took directly before and behind it, `environment.chain_cycles` being the length in cycles;
+- readings beside each test (`bundle.core_cycles`): the core's own cycles, or what a chain of
+  instructions of known length took;
 - visits of the `floor.*` circles, which execute user code alone: what they took about that time
   against what they took over the session. It knows no common constant, and follows the core's
   speed as closely as these visits lie (a third of a second in a default run).
@@ -24,14 +23,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.bundle.model import MISSING, Bundle, Samples
+from cyclometer.bundle import core_cycles
+from cyclometer.bundle.model import Bundle, Samples
 from cyclometer.estimate.grouped import grouped
 from cyclometer.estimate.interval import FloatArray
 
-TIMED = ("accumulated", "direct")
-"""The methods whose tests are timed for their latency."""
 FLOOR = "floor."
 """Keys of the circles that serve as reference begin with this."""
+CONTENTION = ("floor.cache", "floor.code")
+"""Circles that tell what else used the caches and the front end, and not only the core's speed."""
 WINDOW_S = 0.3
 """Standard deviation of the Gaussian weights of floor visits about a moment."""
 _BLOCK = 512  # visits whose weights are worked out at once
@@ -45,12 +45,15 @@ class Reference:
     follows from floor visits: their moments in seconds and x at them, both of shape (visits,).
 
     `zero`: for each floor circle the constant that its visits leave in x; None if x has none.
+    `taken`: the bundle's values are in core cycles by these very readings, so that x has to be
+    added to y to have the latency in units of the clock.
     """
 
     tests: FloatArray | None = None
     seconds: FloatArray = field(default_factory=lambda: np.zeros(0))
     floors: FloatArray = field(default_factory=lambda: np.zeros(0))
     zero: Mapping[str, float] | None = None
+    taken: bool = False
 
     def at(self, tests: Indices, visit: NDArray[np.integer], seconds: FloatArray) -> FloatArray:
         """x of some visits, shape (visits,).
@@ -79,11 +82,13 @@ def reference(bundle: Bundle, seconds: FloatArray) -> Reference | None:
     Args:
         seconds: the moment of every sample (`timeline.seconds`).
     """
-    clocks = {row.clock.unit for row in bundle.identity.rows}
-    if clocks == {"cycles"}:
+    beside = core_cycles.speed(bundle)
+    clocks = {(row.clock.name, row.clock.unit) for row in bundle.identity.rows}
+    if beside is not None:
+        return Reference(tests=beside, taken=clocks == {(core_cycles.NAME, "cycles")})
+    if {unit for _, unit in clocks} == {"cycles"}:
         return Reference(tests=np.zeros(len(bundle.samples)))
-    beside = _beside_tests(bundle)
-    return _of_floors(bundle, seconds) if beside is None else Reference(tests=beside)
+    return _of_floors(bundle, seconds)
 
 
 def shift(before: Reference | None, after: Reference | None) -> float | None:
@@ -101,35 +106,15 @@ def shift(before: Reference | None, after: Reference | None) -> float | None:
     return float(np.median(moved)) if moved else None
 
 
-def _beside_tests(bundle: Bundle) -> FloatArray | None:
-    """x of every sample from readings beside each test; None unless every timed test has them."""
-    samples, rows = bundle.samples, bundle.identity.rows
-    core = _counter(samples, "core_cycles")
-    chain = (_counter(samples, "chain_before") + _counter(samples, "chain_after")) / 2
-    cycles = bundle.identity.environment.get("chain_cycles")
-    length = float(cycles) if isinstance(cycles, int | float) and cycles > 0 else np.nan
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = np.where(np.isnan(core), np.log(chain / length), np.log(samples.value / core))
-    timed = np.array([row.method in TIMED for row in rows], bool)[samples.row]
-    timed &= (samples.kind == 0) & (samples.tags == 0)
-    return x if timed.any() and np.isfinite(x[timed]).all() else None
-
-
-def _counter(samples: Samples, name: str) -> FloatArray:
-    """A counter of every sample as floating point; NaN if it was not read."""
-    if name not in samples.counters:
-        return np.full(len(samples), np.nan)
-    counted = samples.counters[name]
-    return np.where(counted == MISSING, np.nan, counted)
-
-
 def _of_floors(bundle: Bundle, seconds: FloatArray) -> Reference | None:
     samples, moments, deviations, zero = bundle.samples, [], [], {}
     for index, row in enumerate(bundle.identity.rows):
         tests = samples.of_row(index)
         tests = tests[(samples.kind[tests] == 0) & (samples.tags[tests] == 0)]
         tests = tests[(samples.value[tests] > 0) & np.isfinite(seconds[tests])]
-        if row.method != "accumulated" or not row.contract.key.startswith(FLOOR) or not tests.size:
+        key = row.contract.key
+        is_floor = key.startswith(FLOOR) and key not in CONTENTION
+        if row.method != "accumulated" or not is_floor or not tests.size:
             continue
         visit, visits = visits_of(samples, tests)
         y = np.log(grouped(samples.value[tests] / samples.turns[tests], visit, visits).medians())

@@ -17,13 +17,14 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclometer.bundle.core_cycles import TIMED
 from cyclometer.bundle.model import Bundle, Samples
 from cyclometer.estimate import fixed_cost, timeline
 from cyclometer.estimate.grouped import grouped
 from cyclometer.estimate.interval import FloatArray, Interval, student
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.marginal import MarginalFit
-from cyclometer.estimate.reference import TIMED, Reference, reference, visits_of
+from cyclometer.estimate.reference import Reference, reference, visits_of
 from cyclometer.estimate.regimes import Regime
 
 MACHINE = (
@@ -99,6 +100,14 @@ class Session:
     reference: Reference | None
     fixed_cost: MarginalFit | None
     share: float
+
+    @property
+    def speed(self) -> float:
+        """What brings the mean of y - x into the unit of the bundle's values: the mean of x, or 0
+        if the values are core cycles.
+        """
+        taken = self.reference is not None and self.reference.taken
+        return 0.0 if taken else float(self.x.mean())
 
     @property
     def visits(self) -> int:
@@ -220,14 +229,15 @@ def session(
     if moments.reference is not None:
         x = moments.reference.at(tests, visit, middle)
     share = float(np.mean(1 / N) / np.median(whole))
+    back = x if moments.reference is not None and moments.reference.taken else 0.0
     found = Session(
         occasion=moments.occasion,
         seconds=middle,
         run=run,
         number=number,
         process=process,
-        whole=np.log(whole),
-        less=less,
+        whole=np.log(whole) + back,
+        less=None if less is None else less + back,
         x=x,
         reference=moments.reference,
         fixed_cost=cost,
@@ -295,7 +305,7 @@ def latency(one: Session, level: float = 0.95) -> LevelsEstimate:
     variance, df = satterthwaite(
         (*average.parts, (one.cost_error(subtract) ** 2, one.visits - 1.0))
     )
-    value = math.exp(average.value + float(one.x.mean()))
+    value = math.exp(average.value + one.speed)
     return LevelsEstimate(
         value=value,
         interval=_times(value, student(0.0, math.sqrt(variance), df, level)),
@@ -309,7 +319,7 @@ def latency(one: Session, level: float = 0.95) -> LevelsEstimate:
 
 def latency_of_runs(one: Session, level: float = 0.95) -> dict[int, Regime]:
     """The same of the visits of each run alone, by its number; `tests` are then visits."""
-    z, speed, found = one.y(one.has_fixed_cost) - one.x, float(one.x.mean()), {}
+    z, speed, found = one.y(one.has_fixed_cost) - one.x, one.speed, {}
     for run in np.unique(one.run).tolist():
         own = z[one.run == run]
         value = math.exp(float(own.mean()) + speed)

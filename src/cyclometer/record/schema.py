@@ -86,6 +86,7 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="kind"):
     configuration: dict[str, str] = {}
     build: dict[str, str] = {}
     run: int = 0
+    chain_cycles: Reading = 0  # length of the chain beside each test; 0: there is none
     origin: Reading = 0  # clock that `at` counts from; 0: runs share no clock
     origin_ns: Reading = 0  # the raw monotonic clock of its machine at that moment; 0: none
 

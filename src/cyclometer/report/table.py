@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.estimate import digits, extremes
+from cyclometer.estimate import digits, extremes, frequency
 from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
@@ -193,6 +193,9 @@ def footnotes(bundle: Bundle, found: list[Estimate], wide: bool = True) -> list[
         + _scope(found)
         + "; overall: all tests that count; excluded: tests that something disturbed."
     ]
+    core = frequency.seen(bundle)
+    if core is not None:
+        notes.append(frequency_line(core))
     shown = [e.latency for e in found if e.valid and e.latency]
     if not all(math.isfinite(latency.interval.half_width) for latency in shown):
         notes.append("a latency without ± is one figure whose spread is not known.")
@@ -226,6 +229,15 @@ def footnotes(bundle: Bundle, found: list[Estimate], wide: bool = True) -> list[
     problems = [p for p in bundle.identity.problems if p.where not in told]
     notes += [": ".join(filter(None, (p.kind, p.where, p.what))) for p in problems]
     return notes
+
+
+def frequency_line(core: frequency.Frequency) -> str:
+    """What the frequency did, in a sentence."""
+    mean, low, high = (f"{hz / 1e9:.2f}" for hz in (core.mean_hz, core.low_hz, core.high_hz))
+    return (
+        f"the core ran at {mean} GHz on average, in nine visits of ten at {low} to {high} GHz: "
+        "taken off each test; ns are those of the average."
+    )
 
 
 def _scope(found: list[Estimate]) -> str:

@@ -29,7 +29,7 @@ CAUSES = {
     "migrated": "a participant was moved to another CPU",
     "throttled": "the kernel throttled real-time threads",
     "frequency": "the CPU changed its frequency",
-    "unstable": "the clock or the machine was not stable",
+    "unsteady clock": "the core's speed changed from directly before to directly behind it",
 }
 
 

@@ -46,7 +46,7 @@ class Settings:
     only: tuple[str, ...] = ("*",)
     method: str | None = None  # None: each circle's own
     cpu: int = 0
-    clock: str = "native"
+    clock: str = "referenced"
     seed: int = 0
     watchdog_s: int = 10
     policy: str = "auto"  # SCHED_FIFO if the kernel allows it, else the ordinary scheduler

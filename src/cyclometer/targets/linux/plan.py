@@ -19,7 +19,14 @@ TEST_S = 150e-6
 SIZES = 3  # groups a flow, so that the fixed cost can be told from the latency, and a bend be seen
 GAP_S = 35e-6  # reading the counters between two tests
 PASSES = 10  # libmicrokitco's ten, from cold to hot
-REFERENCES = ("floor.empty", "floor.empty.unrolled", "floor.alu", "syscall.null")
+REFERENCES = (
+    "floor.empty",
+    "floor.empty.unrolled",
+    "floor.alu",
+    "floor.cache",
+    "floor.code",
+    "syscall.null",
+)
 REFERENCE_EVERY = 40  # visits
 REFERENCE_SHARE = 0.05  # of the time, about
 _REFERENCE_TESTS = 3

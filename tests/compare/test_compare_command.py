@@ -221,7 +221,7 @@ def test_markdown_folds_away_what_is_undecided_with_what_would_decide_it() -> No
     assert (
         text.splitlines()[2] == "<details><summary>1 undecided row and what would decide</summary>"
     )
-    assert re.search(r"\| `a` \|.*undecided: .* more runs? a side", text)
+    assert re.search(r"\| `a` \|.*undecided: .* more runs? per side", text)
     assert "`b`" not in text
     assert "<details>" not in report.markdown(
         compare(one_side(Spec("b", QUIET)), one_side(Spec("b", QUIET)))

@@ -71,6 +71,7 @@ uint64_t core_cycles_read(void)
     return value;
 }
 
+#if defined(__x86_64__)
 static int is_cheap(void)
 {
     uint64_t least = UINT64_MAX;
@@ -82,6 +83,7 @@ static int is_cheap(void)
     }
     return least <= CHEAP_TICKS;
 }
+#endif
 
 int core_cycles_map(int event)
 {

@@ -17,7 +17,7 @@ from cyclometer.cli.compare import command as compare_command
 from cyclometer.cli.gate import command as gate_command
 from cyclometer.compare.verdicts import compare
 from cyclometer.report import comparison as report
-from tests.compare.bundles import RTL, Spec, bundle, measured, one_side
+from tests.compare.bundles import ICOUNT, RTL, Spec, bundle, measured, one_side
 
 DATA = Path(__file__).parents[1] / "data"
 QUIET = [1000.0, 1000.4, 999.8, 1000.1]
@@ -120,6 +120,15 @@ def test_one_file_of_both_states() -> None:
     )
     assert len(chosen["rows"]) == 47
     assert {row["verdict"] for row in chosen["rows"]} == {"undecided"}
+
+
+def test_the_margin_of_a_gate_holds_for_exact_counts(tmp_path: Path) -> None:
+    for name, count in (("old", 1000.0), ("new", 1068.0)):
+        store.write(bundle(Spec("a", [count], clock=ICOUNT)), tmp_path / name, {})
+    sides = tmp_path / "old", tmp_path / "new"
+    assert run("gate", *sides).returncode == 1
+    assert run("gate", *sides, "--margin", "10%").returncode == 0
+    assert run("gate", *sides, "--margin", "6%").returncode == 1
 
 
 def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:

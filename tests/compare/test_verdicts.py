@@ -124,6 +124,15 @@ def test_exact_clocks_compare_exactly() -> None:
     assert (found.verdict, found.change, found.scope) == ("equivalent", 0.004, "exact")
 
 
+def test_a_margin_holds_for_counts_where_one_is_given() -> None:
+    given = Options(count_margin=0.1)
+    within, beyond = (judged([1000], [n], given, clock=ICOUNT) for n in (1068, 1101))
+    assert (within.verdict, beyond.verdict) == ("equivalent", "regressed")
+    assert within.reason == "exact clock, margin 10 %"
+    # without one a single instruction shows
+    assert judged([1000], [1001], Options(margin=0.1), clock=ICOUNT).verdict == "regressed"
+
+
 def timed(method: str, tests: int, cycles: float) -> Side:
     """A circle on the simulated core that was timed so, in one run of so many tests or passes."""
     one = one_side(Spec("a", [cycles], clock=RTL))

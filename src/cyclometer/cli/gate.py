@@ -63,6 +63,10 @@ def command(
     from cyclometer.compare import finding, verdicts
     from cyclometer.report import comparison as report
 
-    found = sides.compare(operands, finding.Options(margin, fdr, layout_floor), across)
+    found = sides.compare(
+        operands,
+        finding.Options(margin, fdr, layout_floor, count_margin=sides.count_margin(margin)),
+        across,
+    )
     sides.Form.of(as_json, as_markdown, form).print(report, found)
     sys.exit(verdicts.gate_code(found, allow_invalid))

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import rich_click as click
+from click import get_current_context
+from click.core import ParameterSource
 
 from cyclometer.cli.common import print_json
 from cyclometer.errors import NothingMeasured, UsageError
@@ -47,6 +49,12 @@ def share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
             f"{value!r} is not a share between 0 and 1; write it as 1%", ctx, parameter
         )
     return part
+
+
+def count_margin(margin: float) -> float:
+    """The margin of exact counts: a count differs or not, unless the user gives a margin."""
+    source = get_current_context().get_parameter_source("margin")
+    return margin if source is ParameterSource.COMMANDLINE else 0.0
 
 
 def _across(

@@ -99,12 +99,15 @@ def judge(pair: Pair, options: Options) -> Finding | None:
     b, a = both(pair)
     if not b.clock.exact or differ(b.runs) or differ(a.runs):
         return None
-    floor = layout_floor(options, b, a)
+    layout = layout_floor(options, b, a)
+    margin = options.count_margin if b.clock.unit == "instructions" else 0.0
+    floor = max(layout, margin)
     change, verdict = statistics.decide_exact(_distinct(b.runs), _distinct(a.runs), floor)
     if change and verdict == "equivalent" and min(images(pair)) >= LAYOUTS:
         return None
     interval = Interval(change, change, options.level)
-    reason = "exact clock" + (f", {_why(b)} {rough(floor)}" if floor else "")
+    why = "margin" if margin > layout else _why(b)
+    reason = "exact clock" + (f", {why} {rough(floor)}" if floor else "")
     return Finding(pair, for_rates(verdict, b), reason, change, interval, "exact", None, floor, 0)
 
 

@@ -40,6 +40,8 @@ class Options:
     layout_floor: float | None = None
     # how far sessions of the machine differ, if it was measured
     calibration: Calibration | None = None
+    # change of an exact count of instructions that does not matter: the margin, where one is given
+    count_margin: float = 0.0
 
     @property
     def level(self) -> float:

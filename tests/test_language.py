@@ -20,7 +20,7 @@ SKIPPED = ("tests/data/", "baselines/", "tests/test_language.py")
 PHRASES = {
     r"\bseeds? 00\d|\bseed[-_]00\d": "the document's own name, as KBench or sel4bench",
     r"DESIGN\.md section \d": "DESIGN.md has no numbered sections",
-    r"(?<!there )\b(is|was) no (bundle|number|file|image|change|trace|plan)\b": "is not a ...",
+    r"(?<!there )\b(is|was) no (bundle|file|image|change|trace|plan)\b": "is not a ...",
     r"\b(cycles|instructions|ticks|entries) a turn\b": "per turn",
     r"\b(runs|boots|images|bundles|layouts|more) a side\b": "per side",
     r"\ba line a \w+": "one line per ...",

@@ -100,7 +100,7 @@ def test_crossing_spaces_costs_the_space_switch(everything: MeasurementResult) -
 
 def test_an_image_of_another_kind_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(b"not an image")
-    with pytest.raises(UsageError, match="no ELF file"):
+    with pytest.raises(UsageError, match="not an ELF file"):
         qemu.virt().measure(Request(image=tmp_path / "image"), {}, Progress())
 
 

@@ -113,6 +113,14 @@ def test_samples_of_two_sides_share_a_scale(pipe, slower):
     assert told[0] != re.search(r'data-y="([^"]*)"', samples.draw([pipe]).body)[1]
 
 
+def test_ecdf_is_a_step_function_that_holds_the_tail(pipe):
+    curve = spots(paths(ecdf.draw([pipe]).body, "curve")[0]) * plot.GRAIN
+    level = np.diff(curve[:, 0]) == 0, np.diff(curve[:, 1]) == 0
+    assert (level[0] | level[1]).all()  # every stroke is level or upright
+    _, high = map(float, re.search(r'data-x="(\S+) ([^" ]+)', ecdf.draw([pipe]).body).groups())
+    assert high >= pipe.tests.latency[pipe.tests.good].max()
+
+
 def test_ecdf_rises_from_zero_to_one_through_the_median(pipe):
     curve = spots(paths(ecdf.draw([pipe]).body, "curve")[0]) * plot.GRAIN
     bottom, top = plot.HEIGHT - plot.BOTTOM, plot.TOP

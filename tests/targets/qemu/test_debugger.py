@@ -59,5 +59,31 @@ def test_a_machine_at_its_reset_vector_can_be_read() -> None:
         assert machine.physical_memory(0x8000_0000, 3000) == bytes(3000)
         with pytest.raises(MeasurementFailed, match="does not understand"):
             machine.monitor("no such command")
-        with pytest.raises(MeasurementFailed, match="cannot read its memory"):
-            machine.physical_memory(0x7000_0000_0000, 8)
+        assert machine.register("pc") == 0x1000  # what it printed is not taken for an answer
+
+
+def test_memory_that_is_refused_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Debugger, "_ask", lambda *_: b"E14")
+    with pytest.raises(MeasurementFailed, match="cannot read its memory at 0x70"):
+        object.__new__(Debugger).physical_memory(0x70, 8)
+
+
+@pytest.mark.parametrize(
+    ("version", "said"), [("8.1", ["one-insn-per-tb on"]), ("7.2", ["singlestep on"])]
+)
+def test_single_steps_are_asked_for_by_the_name_that_a_version_knows(
+    monkeypatch: pytest.MonkeyPatch, version: str, said: list[str]
+) -> None:
+    taken, packets = [], []
+
+    def send(_: object, words: str) -> None:
+        command = bytes.fromhex(words.removeprefix("qRcmd,")).decode()
+        known = not command.startswith("one-insn") or version == "8.1"
+        packets.extend([b"OK"] if known else [b"O" + b"unknown command".hex().encode(), b"OK"])
+        taken.extend([command] if known else [])
+
+    monkeypatch.setattr(Debugger, "_send", send)
+    monkeypatch.setattr(Debugger, "_packet", lambda _: packets.pop(0))
+    object.__new__(Debugger).log("exec")
+    assert taken == [*said, "log exec"]
+    assert packets == []

@@ -11,10 +11,9 @@ from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, FloatArray
 from cyclometer.report.markup import Markup
 
-_SHARES = np.concatenate([np.linspace(0, 0.975, 40), [0.985, 0.99, 0.995, 0.998, 0.999, 1]])
-_RUN_SHARES = np.linspace(0, 1, 17)
+_STEP_PX, _RUN_STEP_PX = 1.0, 4.0  # steps closer than this are drawn as one, to its full height
 _MOST_RUNS = 8  # drawn one by one; more would be a smear
-_WIDE = 20  # a range of more than this factor is drawn on a log scale
+_WIDE = 3  # a range of more than this factor is drawn on a log scale, so that a tail fits
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:
@@ -35,12 +34,12 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     for index, circle in kept:
         tests = circle.tests.of(circle.tests.good)
         runs = tests.runs()
-        thin = [_curve(f, tests.latency[tests.run == run], _RUN_SHARES, "thin") for run in runs]
+        thin = [_steps(f, tests.latency[tests.run == run], _RUN_STEP_PX, "thin") for run in runs]
         f.draw(
             plot.series(
                 index,
                 *(thin if 1 < len(runs) <= _MOST_RUNS else []),
-                _curve(f, tests.latency, _SHARES),
+                _steps(f, tests.latency, _STEP_PX),
             )
         )
     sentence = "Distribution of the tests: " + "; ".join(_words(c) for _, c in kept)
@@ -48,17 +47,21 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
 
 
 def _range(latencies: Sequence[FloatArray]) -> tuple[float, float]:
-    """From the least to the 99.5 % quantile of all: the far tail is told in figures, not by
-    squeezing the rest.
-    """
+    """From the least to the greatest of all, with a margin."""
     low = min(float(values.min()) for values in latencies)
-    high = max(float(np.quantile(values, 0.995)) for values in latencies)
+    high = max(float(values.max()) for values in latencies)
     margin = max(0.03 * (high - low), 0.0005 * abs(high), 1e-9)
     return low - margin if low - margin > 0 or low <= 0 else low, high + margin
 
 
-def _curve(f: plot.Frame, latency: FloatArray, shares: FloatArray, cls: str = "curve") -> Markup:
-    return plot.curve(f.x.many(np.quantile(latency, shares)), f.y.many(100 * shares), cls)
+def _steps(f: plot.Frame, latency: FloatArray, step_px: float, cls: str = "curve") -> Markup:
+    """The distribution function as it is: it rises at each value, and is level in between."""
+    x = np.round(f.x.many(np.sort(latency)) / step_px) * step_px
+    last = np.flatnonzero(np.diff(x, append=np.inf))  # of the values that share a place
+    height = 100 * (last + 1) / len(x)
+    level = np.concatenate([[0.0], height[:-1]])
+    corners = np.column_stack([level, height]).ravel()
+    return plot.curve(np.repeat(x[last], 2), f.y.many(corners), cls)
 
 
 def _words(circle: Circle) -> str:

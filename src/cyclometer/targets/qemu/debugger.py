@@ -81,15 +81,25 @@ class Debugger:
 
     def log(self, what: str) -> None:
         """Starts telling each instruction; stops with `none`."""
-        self.monitor(f"singlestep {'off' if what == 'none' else 'on'}")
+        state = "off" if what == "none" else "on"
+        if not self._understood(f"one-insn-per-tb {state}"):  # its name since QEMU 8.1
+            self.monitor(f"singlestep {state}")
         self.monitor(f"log {what}")
 
     def monitor(self, words: str) -> None:
         """A command of QEMU's monitor that prints nothing unless it fails."""
-        if self._ask(f"qRcmd,{words.encode().hex()}") != b"OK":
+        if not self._understood(words):
             raise MeasurementFailed(
-                f"QEMU's monitor does not understand {words!r}; a version from 5.0 to 8.1 does"
+                f"QEMU's monitor does not understand {words!r}; a version from 5.0 on does"
             )
+
+    def _understood(self, words: str) -> bool:
+        """Whether the monitor took a command without printing anything, which is a complaint."""
+        answer = self._ask(f"qRcmd,{words.encode().hex()}")
+        printed = False
+        while answer.startswith(b"O") and answer != b"OK":  # what it prints comes before the answer
+            printed, answer = True, self._packet()
+        return answer == b"OK" and not printed
 
     def register(self, name: str) -> int:
         """What a register holds, by the number that QEMU's description gives it."""
@@ -179,6 +189,10 @@ class Debugger:
     def _ask(self, words: str) -> bytes:
         """Sends one packet and returns the answer's body."""
         self._send(words)
+        return self._packet()
+
+    def _packet(self) -> bytes:
+        """The body of the next packet that comes."""
         heard = self._heard[self._stub.fileno()]
         while (end := heard.find(b"#")) < 0 or len(heard) < end + 3:
             self._listen()

@@ -27,6 +27,7 @@ IN_TREE = {
     "perf-bench": "linux.perf_bench",
     "perf-stat": "linux.perf_stat",
     "pyperf": "frameworks.pyperf",
+    "pytest-benchmark": "frameworks.pytest_benchmark",
     "rt-tests": "linux.rt_tests",
     "rtla": "linux.rtla",
     "rtos-benchmark": "rtos.rtos_benchmark",

@@ -39,7 +39,7 @@ class Pretend:
         created = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
         identity = Identity(
             SCHEMA, created, "qemu-pretend", (row,), (Summary(0, 1, mean=value),),
-            environment={"pid": os.getpid()},
+            environment={"pid": os.getpid(), "at_ns": time.time_ns()},
         )
         return MeasurementResult(Bundle(identity, no_samples()), {"run-1": b"console"})
 '''

@@ -33,7 +33,8 @@ MEMORY = "700MB"
 
 @contextmanager
 def tables(location: Location, wanted: Sequence[str] = ("bundles", "rows")) -> Iterator[Any]:
-    """A DuckDB connection with a view for each table that is wanted, of all that the store holds.
+    """A DuckDB connection with a view for each table that is wanted, of all that the store holds;
+    whoever wants rows wants bundles, too.
 
     Raises BadFile where a file of the store cannot be read.
     """
@@ -42,7 +43,10 @@ def tables(location: Location, wanted: Sequence[str] = ("bundles", "rows")) -> I
         database.execute(f"SET temp_directory = '{folder}/spill'")
         for table in wanted:
             segments = _updated(location, database, folder, table)
-            database.execute(f"CREATE VIEW {table} AS {_selection(table, segments)}")
+            # a writer that was killed may have left rows of a bundle that is not there
+            entered = " WHERE bundle IN (SELECT bundle FROM bundles)" if table == "rows" else ""
+            chosen = _selection(table, segments)
+            database.execute(f"CREATE VIEW {table} AS SELECT * FROM ({chosen}){entered}")
         yield database
 
 

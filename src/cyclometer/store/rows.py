@@ -8,6 +8,7 @@ import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,8 @@ def tables(bundle: Bundle) -> dict[str, bytes]:
 
 def parquet(table: str, records: Sequence[Mapping[str, Any]]) -> bytes:
     """A file of a table's columns; `records` have a value for each."""
-    import duckdb
-
     columns = TABLES[table]
-    with tempfile.TemporaryDirectory() as scratch, duckdb.connect() as database:
+    with tempfile.TemporaryDirectory() as scratch, _database().cursor() as database:
         lines, file = Path(scratch, "lines.json"), Path(scratch, "table.parquet")
         lines.write_bytes(b"\n".join(map(msgspec.json.encode, records)))
         spelled = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
@@ -47,6 +46,14 @@ def parquet(table: str, records: Sequence[Mapping[str, Any]]) -> bytes:
             f"maximum_object_size={1 << 28})) TO '{file}' (FORMAT parquet, COMPRESSION zstd)"
         )
         return file.read_bytes()
+
+
+@cache
+def _database() -> Any:
+    """One for all bundles of this process, for starting it takes longer than writing a table."""
+    import duckdb
+
+    return duckdb.connect(config={"threads": 1})
 
 
 def result(bundle: Bundle) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.compare.finding import Options
-from cyclometer.compare.history import ChangePoint, history
+from cyclometer.compare.history import ChangePoint, _split, history
 from cyclometer.ingest import ingest
 from cyclometer.report import history as report
 from tests.compare.bundles import ICOUNT, Spec, bundle
@@ -131,3 +131,32 @@ def test_circles_that_changed_together_stand_under_one_cause(
         "  a: +90.00 %, from 1234600 to 2345700 ticks",
         "  b: +90.00 %, from 2469100 to 4691400 ticks",
     ]
+
+
+def test_a_short_series_shows_a_large_step() -> None:
+    levels = [4945.0, 4938, 4906, 4927, 4844, 23206, 23072, 23288]
+    (change,) = only(nights(levels, spread=0.0005))
+    assert change.change == pytest.approx(3.7, abs=0.05)
+    (last,) = only(nights(levels[:6], spread=0.0005))
+    assert last.first.value == pytest.approx(23206, rel=0.01)
+    (fourth,) = only(nights([1000.0, 1003, 999, 1200], spread=0.0005))
+    assert fourth.change == pytest.approx(0.2, abs=0.01)
+    assert only(nights([1000.0, 1003, 999], spread=0.0005)) == []
+
+
+@pytest.mark.parametrize(("memory", "most"), [(0.0, 0.02), (0.5, 0.09)])
+def test_short_series_seldom_alarm(memory: float, most: float) -> None:
+    """Of independent points one series in a hundred; of a stationary one with memory several."""
+    rng, alarms = np.random.default_rng(4), 0
+    points = history(nights([1000.0] * 8))[0].points
+    for _ in range(1000):
+        noise = 0.01 * rng.standard_normal(8)
+        for i in range(1, 8):
+            noise[i] = memory * noise[i - 1] + noise[i] * np.sqrt(1 - memory**2)
+        alarms += bool(_split(points, noise))
+    assert alarms / 1000 <= most
+
+
+def test_points_spread_by_no_less_than_their_own_intervals() -> None:
+    """Four points that agree by chance, each known to 2 %, and a fifth 2 % higher."""
+    assert only(nights([1000.0] * 4 + [1020.0], spread=0.02)) == []

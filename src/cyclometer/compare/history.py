@@ -5,19 +5,24 @@ point.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy import special
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.compare import edivisive, exact, pettitt
 from cyclometer.compare.finding import Options
 from cyclometer.compare.pairing import VERSIONS, Across, Circle, environment, likeness, made, side
 from cyclometer.compare.statistics import beyond
-from cyclometer.estimate.interval import FloatArray
+from cyclometer.estimate.interval import FloatArray, critical_value
+from cyclometer.estimate.levels import LevelsEstimate
 
+FEWEST = 12
+"""Points from which permutations find a change; of fewer points too few of them are different."""
 SHORTEST = 3
 """Points a stretch of the history must have: what comes and goes within fewer is called noise."""
 
@@ -37,6 +42,7 @@ class Point:
     when: str  # as the foreign file says it, or when the bundle was made
     bundle: str
     identity: dict[str, str]
+    error: float = 0.0  # standard error of the value as a fraction, by its own interval; 0 unknown
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,13 @@ def _point(bundle: Bundle, circle: Circle, options: Options, free: frozenset[str
         when=_told(bundle, e.runs[0].run) or bundle.identity.created,
         bundle=bundle.path or bundle.identity.title,
         identity=environment(bundle) | versions,
+        error=_own_error(e.latency),
     )
+
+
+def _own_error(latency: LevelsEstimate) -> float:
+    half = latency.interval.half_width / latency.value
+    return half / critical_value(latency.interval.level) if math.isfinite(half) else 0.0
 
 
 def _told(bundle: Bundle, run: int) -> str:
@@ -148,7 +160,9 @@ def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ..
         divided: list[tuple[int, float | None]] = [(at, None) for at in steps]
     else:
         method = edivisive if values.size <= LONG else pettitt
-        divided = _large(values, method.divisions(np.log(values), SHORTEST), options.margin)
+        logs, short = np.log(values), values.size < FEWEST
+        found = _split(points, logs) if short else method.divisions(logs, SHORTEST)
+        divided = _large(values, found, options.margin)
     bounds = [0, *(at for at, _ in divided), len(points)]
     return tuple(
         ChangePoint(
@@ -161,6 +175,27 @@ def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ..
         )
         for (at, p), start, end in zip(divided, bounds, bounds[2:], strict=False)
     )
+
+
+def _split(points: Sequence[Point], logs: FloatArray) -> list[edivisive.Division]:
+    """The division of a short series that Student's t finds the least probable under no change,
+    if any: SHORTEST points before it, and from one point on after it.
+
+    The points spread by no less than their own intervals say. p is for all places at once
+    (Bonferroni). It assumes that points are independent: where they drift, it alarms more often.
+    """
+    n = logs.size
+    own = float(np.mean([point.error**2 for point in points]))
+    found = []
+    for at in range(SHORTEST, n):
+        left, right = logs[:at], logs[at:]
+        squares = at * float(left.var()) + (n - at) * float(right.var())
+        error = math.sqrt(max(squares / (n - 2), own) * (1 / at + 1 / (n - at)))
+        apart = abs(float(right.mean() - left.mean()))
+        p = 2 * float(special.stdtr(n - 2, -apart / error)) if error else float(not apart)
+        found.append(edivisive.Division(at, min(1.0, p * (n - SHORTEST))))
+    best = min(found, key=lambda division: division.p, default=None)
+    return [best] if best is not None and best.p <= edivisive.SIGNIFICANCE else []
 
 
 def _large(

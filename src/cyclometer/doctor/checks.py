@@ -353,10 +353,10 @@ def check_counters(seen: Observation) -> Answer:
 def check_core_cycles(seen: Observation) -> Answer:
     refusal = seen.abilities.cycles_refusal
     if not refusal:
-        return OK, "core cycles can be counted (--clock cycles)"
+        return OK, "core cycles can be counted (--clock referenced, --clock cycles)"
     cost = (
-        "latencies are in ticks of a constant clock; how many core cycles a tick stands for "
-        "is not known (LIMITS.md)"
+        "the core's speed is read by a chain of instructions before and behind each test, not "
+        "within it (LIMITS.md), and --clock cycles is refused"
     )
     return (
         WARN,

@@ -40,7 +40,7 @@ TARGETS = {"alone": 0.005, "beside bursts": 0.02}
 GATE_TARGET = 0.05
 HALF_WIDTH_TARGETS = (0.003, 0.01)  # median and 90 % quantile over the circles of a session
 BURST_S = (0.05, 2.0)  # shortest and longest burst and pause of the neighbour
-SIDE = 3  # sessions a side in the second comparison
+SIDE = 3  # sessions per side in the second comparison
 
 
 @dataclass

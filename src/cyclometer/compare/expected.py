@@ -70,7 +70,7 @@ def read(path: Path) -> Expected:
     shares = told.pop(TOLERANCE, {})
     for name, table in told.items():
         if not isinstance(table, dict) or not all(type(v) in (int, float) for v in table.values()):
-            raise BadFile(f"{path}: {name!r} is no table of numbers; restore it or --update it")
+            raise BadFile(f"{path}: {name!r} is not a table of numbers; restore it or --update it")
     try:
         tolerance = {pattern: percent(share) for pattern, share in shares.items()}
     except (ValueError, AttributeError) as error:

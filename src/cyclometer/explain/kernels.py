@@ -27,7 +27,7 @@ _CONFIG = "config.CONFIG_"
 
 @dataclass(frozen=True)
 class Row:
-    """A circle on both kernels, in instructions a turn: of each boot. `why` says why a side has
+    """A circle on both kernels, in instructions per turn: of each boot. `why` says why a side has
     none.
     """
 

@@ -84,7 +84,7 @@ def _head(found: Kernels, boots: int) -> Iterator[str]:
     emulator = re.sub(r"QEMU emulator version (\S+).*", r"QEMU \1", facts.get("qemu", "QEMU"))
     yield from textwrap.wrap(
         f"{emulator} (TCG, icount), CPU {facts.get('cpu_model', 'unknown')}, "
-        f"{boots} boots a side; 'turn' is one iteration of a circle (benchmark)",
+        f"{boots} boots per side; 'turn' is one iteration of a circle (benchmark)",
         WIDTH,
         initial_indent="  on: ",
         subsequent_indent="      ",

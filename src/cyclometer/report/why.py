@@ -20,7 +20,7 @@ _NONE = (
 
 
 def show(found: list[Why]) -> None:
-    """Prints a line a circle on standard output."""
+    """Prints one line per circle on standard output."""
     console = paper()
     if not found:
         console.print(_NONE, soft_wrap=True)

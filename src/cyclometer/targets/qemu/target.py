@@ -139,7 +139,7 @@ class QemuTarget:
     def _trace_image(self, request: Request, image: Path, keys: Sequence[str]) -> TraceResult:
         """As the reference kernel is traced; names come from the image and from --symbols."""
         if emulator(image)[0] != EMULATOR:
-            raise NotComparable(f"{image} is no image for RISC-V, and no other is traced")
+            raise NotComparable(f"{image} is not an image for RISC-V, and no other is traced")
         known = foreign_image.places(request)
         foreign_image.hints(known, image)
         words = reference_kernel.arguments(request, 1, FLOW, PASSES) | CLOCK_WORDS
@@ -193,7 +193,7 @@ class QemuTarget:
 
 
 def _image_command(request: Request, image: Path, board: str) -> list[str]:
-    """Raises UsageError for what is no image, NotComparable without its emulator."""
+    """Raises UsageError for what is not an image, NotComparable without its emulator."""
     program, options = emulator(image)
     if not shutil.which(program):
         raise NotComparable(f"{image} needs {program}; install it with apt-get")

@@ -249,7 +249,7 @@ def _check_image(request: Request, image: Path) -> None:
             "that uses RAM, CLINT, PLIC and UART where QEMU's machine has them"
         )
     if emulator(image)[0] != EMULATOR:
-        raise UsageError(f"{image} is no image for RISC-V, which the Rocket core runs alone")
+        raise UsageError(f"{image} is not an image for RISC-V, which the Rocket core runs alone")
 
 
 def _image_words(request: Request) -> list[str]:

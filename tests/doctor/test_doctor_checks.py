@@ -153,7 +153,7 @@ DISTURBED: list[tuple[Observation, str, str, str, str]] = [
         with_ability(cycles_refusal="the CPU shows none"),
         "core cycles",
         WARN,
-        "ticks",
+        "chain",
         "measure on a machine",
     ),
     (dataclasses.replace(IDEAL, tracefs=False), "tracefs", WARN, "4 counters", "root"),

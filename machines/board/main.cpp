@@ -50,7 +50,7 @@ static uint64_t number(const std::string &option, const char *text, uint64_t low
     errno = 0;
     uint64_t value = strtoull(text, &end, 0);
     if (errno != 0 || end == text || *end != '\0' || *text == '-' || value < low || value > high)
-        throw Usage(option + " " + text + " is no number from " + std::to_string(low) + " to " +
+        throw Usage(option + " " + text + " is not a number from " + std::to_string(low) + " to " +
                     std::to_string(high));
     return value;
 }

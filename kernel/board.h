@@ -30,8 +30,12 @@
 #define BOARD_CLOCK_UNIT "instructions"
 #define BOARD_CLOCK_NAME "instret"
 #define BOARD_CLOCK_HZ 1000000000
-#elif defined(BOARD_ROCKET)
+#elif defined(BOARD_ROCKET) || defined(BOARD_CVA6) // two cores on one board: machines/board
+#if defined(BOARD_CVA6)
+#define BOARD_NAME "cva6"
+#else
 #define BOARD_NAME "rocket"
+#endif
 #define BOOT_HART 0
 #define UART_BASE 0x10001000
 #define UART_IS_16550 1
@@ -43,7 +47,7 @@
 #define BOARD_SAMPLES_MAX \
     128 // each space has a buffer, and clearing its pages takes simulated cycles
 #else
-#error "no such board: pass board=virt, board=sifive_u or board=rocket to make"
+#error "no such board: pass board=virt, board=sifive_u, board=rocket or board=cva6 to make"
 #endif
 
 #ifndef BOARD_SAMPLES_MAX

@@ -19,6 +19,11 @@ uint64_t Latency::draw()
     return 1 + cycles + (jitter ? splitmix64(&seed) % JITTER_CYCLES : 0);
 }
 
+uint64_t AxiPort::cycles_to(uint64_t address)
+{
+    return bus_.slow(address) ? latency_.draw() : 1;
+}
+
 AxiPort::AxiPort(Bus &bus, Latency latency) : bus_(bus), latency_(latency)
 {
 }
@@ -36,8 +41,8 @@ void AxiPort::take(const AxiRequest &request, uint64_t cycle)
         answers_.pop_front();
     if (request.ar_valid) {
         auto beats = static_cast<uint8_t>(request.ar_len + 1); // no core here asks for 256 beats
-        reads_.push_back(
-            {request.ar_addr, request.ar_id, beats, request.ar_size, cycle + latency_.draw()});
+        reads_.push_back({request.ar_addr, request.ar_id, beats, request.ar_size,
+                          cycle + cycles_to(request.ar_addr)});
     }
     take_write(request);
     write_beats(cycle);
@@ -63,7 +68,7 @@ void AxiPort::write_beats(uint64_t cycle)
         }
         burst.address += 1ull << burst.size;
         if (beat.last) {
-            burst.ready = cycle + latency_.draw();
+            burst.ready = cycle + cycles_to(burst.address);
             answers_.push_back(burst);
             writes_.pop_front();
         }

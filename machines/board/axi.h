@@ -7,7 +7,7 @@
 // taken, the response to a write 1 + latency cycles after its last beat; then a beat a cycle,
 // bursts in the order of their addresses. Addresses and write data are taken in the cycle in which
 // they are offered. With jitter each burst waits 0..15 cycles more, drawn uniformly by splitmix64
-// from the seed.
+// from the seed. Only memory has this latency: devices answer in the next cycle.
 #ifndef AXI_H
 #define AXI_H
 
@@ -88,6 +88,7 @@ class AxiPort {
         uint8_t strobe, last;
     };
 
+    uint64_t cycles_to(uint64_t address); // until the answer to a burst
     void take_write(const AxiRequest &request);
     void write_beats(uint64_t cycle);
     void offer_beat();

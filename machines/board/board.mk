@@ -3,6 +3,7 @@
 #   name       of the program; the model's classes begin with V$(name)
 #   verilog    files and options for Verilator, in their order;  top: the topmost module
 #   defines    for the C++ files
+#   headers    of Verilator that its folder replaces, in $(BUILD)/model; none if it sets none
 # and is called with BUILD=<where to>, JOBS=<compilers at once>.
 
 board := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -31,13 +32,13 @@ $(BUILD)/model/V$(name).mk: $(filter %.v %.sv %.vlt,$(verilog))
 	@echo "translating the Verilog"
 	$(translate) $(verilog) > $(BUILD)/translate.log 2>&1 || (tail -3 $(BUILD)/translate.log >&2; false)
 
-$(BUILD)/model/V$(name)__ALL.a: $(BUILD)/model/V$(name).mk
+$(BUILD)/model/V$(name)__ALL.a: $(BUILD)/model/V$(name).mk $(headers)
 	@echo "compiling the model"
 	$(MAKE) --no-print-directory -s -j $(JOBS) -C $(BUILD)/model -f V$(name).mk OPT_FAST="$(fast)" \
 		OPT_SLOW="$(slow)" OPT_GLOBAL="$(fast)" VM_PARALLEL_BUILDS=1 \
 		V$(name)__ALL.a verilated.o verilated_threads.o
 
-$(BUILD)/%.o: %.cpp $(wildcard *.h $(board)*.h) $(BUILD)/model/V$(name).mk
+$(BUILD)/%.o: %.cpp $(wildcard *.h $(board)*.h) $(BUILD)/model/V$(name).mk $(headers)
 	$(CXX) $(flags) -c $< -o $@
 
 $(BUILD)/$(name): $(objects) $(BUILD)/model/V$(name)__ALL.a

@@ -8,6 +8,15 @@
 
 namespace board {
 
+uint64_t merge(uint64_t old, uint64_t data, uint8_t strobe)
+{
+    uint64_t mask = 0;
+    for (int i = 0; i < 8; i++)
+        if (strobe >> i & 1)
+            mask |= 0xffull << 8 * i;
+    return (old & ~mask) | (data & mask);
+}
+
 Ram::Ram(uint64_t bytes) : bytes_(bytes), memory_(static_cast<uint8_t *>(calloc(bytes, 1)), free)
 {
     if (memory_ == nullptr)
@@ -35,14 +44,27 @@ bool Ram::write(uint64_t address, uint64_t data, uint8_t strobe)
     uint8_t *at = span(address & ~7ull, 8);
     if (at == nullptr)
         return false;
-    if (strobe == 0xff) {
-        memcpy(at, &data, 8);
-        return true;
-    }
-    for (int i = 0; i < 8; i++)
-        if (strobe >> i & 1)
-            at[i] = static_cast<uint8_t>(data >> 8 * i);
+    uint64_t old;
+    memcpy(&old, at, 8);
+    data = merge(old, data, strobe);
+    memcpy(at, &data, 8);
     return true;
+}
+
+bool Map::read(uint64_t address, unsigned bytes, uint64_t *data)
+{
+    if (address >= RAM_BASE)
+        return ram_.read(address, bytes, data);
+    return (inside_ != nullptr && inside_->read(address, bytes, data)) ||
+           devices_.read(address, bytes, data);
+}
+
+bool Map::write(uint64_t address, uint64_t data, uint8_t strobe)
+{
+    if (address >= RAM_BASE)
+        return ram_.write(address, data, strobe);
+    return (inside_ != nullptr && inside_->write(address, data, strobe)) ||
+           devices_.write(address, data, strobe);
 }
 
 // What firmware does on other boards: a0 = number of the hart, a1 = device tree, then the image.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What stands on the far side of the core's two AXI4 ports: RAM on the cached one, devices on the
-// uncached one.
+// What stands on the far side of the core's AXI4 ports: RAM and devices.
 #ifndef BUS_H
 #define BUS_H
 
@@ -13,8 +12,8 @@
 
 namespace board {
 
-// The physical map. The core's own devices (CLINT at 0x2000000, PLIC at 0xc000000) are inside the
-// Verilog.
+// The physical map. CLINT (0x2000000) and PLIC (0xc000000) are the core's: inside its Verilog, or
+// its folder brings them.
 constexpr uint64_t BOOT_BASE = 0x10000000; // where the core's ROM jumps to
 constexpr uint64_t BOOT_BYTES = 0x1000;
 constexpr uint64_t UART_BASE = 0x10001000;
@@ -32,7 +31,15 @@ class Bus {
     // bytes).
     virtual bool read(uint64_t address, unsigned bytes, uint64_t *data) = 0;
     virtual bool write(uint64_t address, uint64_t data, uint8_t strobe) = 0;
+    // Whether the port's latency applies; devices answer in the next cycle.
+    virtual bool slow(uint64_t) const
+    {
+        return false;
+    }
 };
+
+// `old` with the bytes of `data` that `strobe` names.
+uint64_t merge(uint64_t old, uint64_t data, uint8_t strobe);
 
 class Ram : public Bus {
   public:
@@ -50,6 +57,25 @@ class Ram : public Bus {
     uint64_t bytes_;
     std::unique_ptr<uint8_t, void (*)(void *)>
         memory_; // zeros, taken from the host page by page as they are touched
+};
+
+// All of them by address. `inside` are the core's own devices, or null.
+class Map : public Bus {
+  public:
+    Map(Ram &ram, Bus &devices, Bus *inside) : ram_(ram), devices_(devices), inside_(inside)
+    {
+    }
+    bool read(uint64_t address, unsigned bytes, uint64_t *data) override;
+    bool write(uint64_t address, uint64_t data, uint8_t strobe) override;
+    bool slow(uint64_t address) const override
+    {
+        return address >= RAM_BASE;
+    }
+
+  private:
+    Ram &ram_;
+    Bus &devices_;
+    Bus *inside_;
 };
 
 // Boot stub, ns16550 UART, SiFive test finisher.

@@ -21,6 +21,7 @@ struct Description {
 };
 extern const Description DESCRIPTION;
 
+// A core with one port for everything asks for nothing at DEVICES.
 enum class Port { MEMORY, DEVICES };
 
 class Core {
@@ -29,6 +30,11 @@ class Core {
     virtual void reset(bool on) = 0;
     // Sets the clock; returns when all signals have settled.
     virtual void clock(bool high) = 0;
+    // CLINT and PLIC of a core whose Verilog has none, for any port to find; else null.
+    virtual Bus *inside()
+    {
+        return nullptr;
+    }
     // What the core asks for, and what it is given. Valid with the clock low.
     virtual AxiRequest request(Port port) const = 0;
     virtual void respond(Port port, const AxiResponse &response) = 0;

@@ -117,8 +117,9 @@ struct Board {
 class Machine {
   public:
     Machine(const Options &o, Board &board)
-        : core_(make_core(o.trace)), devices_(board.devices), memory_(board.ram, o.latency),
-          mmio_(board.devices, Latency{}), leap_(o.leap)
+        : core_(make_core(o.trace)), devices_(board.devices),
+          map_(board.ram, board.devices, core_->inside()), memory_(map_, o.latency),
+          mmio_(map_, Latency{}), leap_(o.leap)
     {
         core_->respond(Port::MEMORY, AxiResponse{});
         core_->respond(Port::DEVICES, AxiResponse{});
@@ -195,6 +196,7 @@ class Machine {
 
     std::unique_ptr<Core> core_;
     Devices &devices_;
+    Map map_;
     AxiPort memory_, mmio_;
     bool leap_;
     uint64_t cycle_ = 0; // since reset

@@ -192,7 +192,7 @@ def test_a_run_keeps_traces_that_explain_themselves(tmp_path: Path) -> None:
     assert f"{int(kept['steady'].latency)}" in json.dumps(shown)
 
 
-def on_rocket(target: rocket.RocketTarget, keys: list[str]) -> None:
+def on_rocket(target: rocket.CoreTarget, keys: list[str]) -> None:
     """Every cycle of a turn has a cause; the turn is what the core does again and again."""
     traced = target.trace(
         Request(only=(*keys, *evidences.FLOOR_ONLY), flow=target.trace_flow), keys
@@ -215,7 +215,7 @@ def on_rocket(target: rocket.RocketTarget, keys: list[str]) -> None:
 @pytest.mark.parametrize(
     "target", [rocket.rocket(), pytest.param(rocket.rocket_small(), marks=pytest.mark.long)]
 )
-def test_turns_on_the_rocket_core(target: rocket.RocketTarget) -> None:
+def test_turns_on_the_rocket_core(target: rocket.CoreTarget) -> None:
     on_rocket(target, [SIGNAL, "semaphore.give.wake+ctx.u_to_u"])
 
 

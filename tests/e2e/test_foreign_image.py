@@ -131,7 +131,7 @@ def test_rows_and_a_failing_end_exit_with_5(image: Path, tmp_path: Path) -> None
     ],
 )
 def test_what_is_not_heeded_is_refused(
-    target: qemu.QemuTarget | rocket.RocketTarget, options: dict[str, object], says: str
+    target: qemu.QemuTarget | rocket.CoreTarget, options: dict[str, object], says: str
 ) -> None:
     if target.missing():
         pytest.skip(target.missing())

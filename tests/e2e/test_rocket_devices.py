@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The devices of the Rocket board as a driver meets them: a UART that interrupts, a finisher, and
-time that skips idle hours.
+"""The devices of the board as a driver meets them on either core: a UART that interrupts, a
+finisher, and time that skips idle hours.
 """
 
 from __future__ import annotations
@@ -122,9 +122,10 @@ woken:
 """
 
 
-@pytest.fixture(scope="module")
-def simulator() -> Path:
-    return rocket.rocket().build()[0]
+@pytest.fixture(scope="module", params=[rocket.rocket(), rocket.cva6()], ids=lambda t: t.name)
+def simulator(request: pytest.FixtureRequest) -> Path:
+    built: Path = request.param.build()[0]
+    return built
 
 
 def image(tmp_path: Path, body: str, **symbols: int) -> Path:

@@ -22,7 +22,7 @@ from cyclometer.explain.difference import Change, Difference, difference
 from cyclometer.explain.explanation import explain
 from cyclometer.explain.sources import trace
 from cyclometer.targets.api import SILENT, Request
-from cyclometer.targets.rocket.target import RocketTarget, rocket, rocket_small
+from cyclometer.targets.rocket.target import CoreTarget, rocket, rocket_small
 
 BOARDS = (rocket(), rocket_small())
 TIMED = {"turns, many in a row": "accumulated", "passes, each alone": "direct"}
@@ -45,7 +45,7 @@ CHARGED = {
 }
 
 
-def measured(target: RocketTarget) -> Side:
+def measured(target: CoreTarget) -> Side:
     """All circles, as `cyclometer run --quick` measures them."""
     return side([target.measure(Request(quick=True), {}, SILENT).bundle])
 

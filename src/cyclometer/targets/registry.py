@@ -18,6 +18,7 @@ TARGETS: Plugins[Any] = Plugins(
         "rocket": "cyclometer.targets.rocket.target:rocket",
         "rocket-linux": "cyclometer.targets.rocket_linux.target:RocketLinuxTarget",
         "rocket-small": "cyclometer.targets.rocket.target:rocket_small",
+        "cva6": "cyclometer.targets.rocket.target:cva6",
     },
     accept=lambda _, make: make(),
 )

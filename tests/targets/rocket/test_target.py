@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,19 +26,19 @@ from tests.compare.bundles import bundle
 INSIDE = "pythondata_cpu_rocket/verilog/"
 
 
-def wheel(folder: Path, files: dict[str, bytes]) -> tuple[Path, str]:
+def wheel(folder: Path, files: dict[str, bytes]) -> tuple[Path, rocket_board.Family]:
     path = folder / "core.whl"
     with zipfile.ZipFile(path, "w") as package:
         for name, content in files.items():
             package.writestr(name, content)
-    return path, hashlib.sha256(path.read_bytes()).hexdigest()
+    return path, replace(rocket_board.ROCKET, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def test_the_files_asked_for_are_taken_and_no_others(tmp_path: Path) -> None:
-    path, digest = wheel(
+    path, pinned = wheel(
         tmp_path, {INSIDE + "vsrc/a.v": b"module a", "../../evil": b"x", INSIDE + "b.v": b"y"}
     )
-    rocket_board.unpack(path, ["vsrc/a.v"], tmp_path / "out", digest)
+    rocket_board.unpack(path, ["vsrc/a.v"], tmp_path / "out", pinned)
     assert [
         p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*.*")
     ] == ["vsrc/a.v"]
@@ -48,19 +49,19 @@ def test_the_files_asked_for_are_taken_and_no_others(tmp_path: Path) -> None:
 def test_another_package_than_the_pinned_one_is_refused_before_it_is_opened(tmp_path: Path) -> None:
     path, _ = wheel(tmp_path, {INSIDE + "vsrc/a.v": b"module a"})
     with pytest.raises(MeasurementFailed, match=r"core\.whl is not the package that is pinned"):
-        rocket_board.unpack(path, ["vsrc/a.v"], tmp_path / "out")
+        rocket_board.unpack(path, ["vsrc/a.v"], tmp_path / "out", rocket_board.ROCKET)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_package_that_lacks_a_file_or_bursts_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, digest = wheel(tmp_path, {INSIDE + "a.v": bytes(1000)})
+    path, pinned = wheel(tmp_path, {INSIDE + "a.v": bytes(1000)})
     with pytest.raises(MeasurementFailed, match=r"has no vsrc/b\.v"):
-        rocket_board.unpack(path, ["vsrc/b.v"], tmp_path / "out", digest)
+        rocket_board.unpack(path, ["vsrc/b.v"], tmp_path / "out", pinned)
     monkeypatch.setattr(rocket_board, "_UNPACKED_MAX_BYTES", 999)
     with pytest.raises(MeasurementFailed, match="more than"):
-        rocket_board.unpack(path, ["a.v"], tmp_path / "out", digest)
+        rocket_board.unpack(path, ["a.v"], tmp_path / "out", pinned)
     assert not (tmp_path / "out/a.v").exists()
 
 
@@ -80,15 +81,15 @@ def test_what_is_missing_is_one_sentence_with_the_package(
 
 
 @pytest.fixture
-def planned(monkeypatch: pytest.MonkeyPatch) -> rocket.RocketTarget:
+def planned(monkeypatch: pytest.MonkeyPatch) -> rocket.CoreTarget:
     contracts = [
         Contract(key=key) for key in ("floor.empty.kernel", "floor.crossing.user", "mutex.lock")
     ]
-    monkeypatch.setattr(rocket.RocketTarget, "circles", lambda *_: (rocket.CLOCK, contracts))
+    monkeypatch.setattr(rocket.CoreTarget, "circles", lambda *_: (rocket.CLOCK, contracts))
     return rocket.rocket()
 
 
-def test_every_circle_has_a_boot_of_its_own(planned: rocket.RocketTarget) -> None:
+def test_every_circle_has_a_boot_of_its_own(planned: rocket.CoreTarget) -> None:
     boots = planned._boots(Request(only=("floor.*", "*.empty.*"), flow=Flow(1, 2, 3, 4)))
     assert [boot["only"] for boot in boots] == ["floor.empty.kernel", "floor.crossing.user"]
     assert [boots[0][name] for name in ("initial", "delta", "groups", "tests")] == [
@@ -111,17 +112,17 @@ def without_simulator(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[bytes]]
         seen.update({run: [ended.console for ended in of_run] for run, of_run in by_run.items()})
         return MeasurementResult(bundle(), {})
 
-    monkeypatch.setattr(rocket.RocketTarget, "missing", lambda _: "")
+    monkeypatch.setattr(rocket.CoreTarget, "missing", lambda _: "")
     monkeypatch.setattr(rocket_board, "simulator", lambda *_: Path("sim"))
     monkeypatch.setattr(rocket_board, "verilator_version", lambda: "5")
-    monkeypatch.setattr(rocket, "_image", lambda _: Path("rocket/kernel.elf"))
+    monkeypatch.setattr(rocket.CoreTarget, "_image", lambda *_: Path("rocket/kernel.elf"))
     monkeypatch.setattr(reference_kernel, "assemble", assemble)
     return seen
 
 
 @pytest.mark.parametrize("ended_before", [0, 1, 4])
 def test_an_interrupt_keeps_the_boots_that_had_ended(
-    planned: rocket.RocketTarget, monkeypatch: pytest.MonkeyPatch, ended_before: int
+    planned: rocket.CoreTarget, monkeypatch: pytest.MonkeyPatch, ended_before: int
 ) -> None:
     seen, progress, begun = without_simulator(monkeypatch), Progress(), []
 
@@ -147,7 +148,7 @@ def test_an_interrupt_keeps_the_boots_that_had_ended(
     ("request_", "runs"), [(Request(), 2), (Request(quick=True), 1), (Request(runs=3), 3)]
 )
 def test_all_runs_boot_alike_and_their_consoles_are_kept_apart(
-    planned: rocket.RocketTarget, monkeypatch: pytest.MonkeyPatch, request_: Request, runs: int
+    planned: rocket.CoreTarget, monkeypatch: pytest.MonkeyPatch, request_: Request, runs: int
 ) -> None:
     booted: list[dict[str, str]] = []
 
@@ -164,12 +165,12 @@ def test_all_runs_boot_alike_and_their_consoles_are_kept_apart(
     assert seen == {run + 1: [str(3 * run + n).encode() for n in range(3)] for run in range(runs)}
 
 
-def test_quick_is_fewer_turns(planned: rocket.RocketTarget) -> None:
+def test_quick_is_fewer_turns(planned: rocket.CoreTarget) -> None:
     quick, full = planned._boots(Request(quick=True))[0], planned._boots(Request())[0]
     assert int(quick["tests"]) * int(quick["groups"]) < int(full["tests"]) * int(full["groups"])
 
 
-def test_no_circle_that_matches_is_nothing_measured(planned: rocket.RocketTarget) -> None:
+def test_no_circle_that_matches_is_nothing_measured(planned: rocket.CoreTarget) -> None:
     with pytest.raises(NothingMeasured, match="no circle of this configuration matches"):
         planned._boots(Request(only=("pipe.*",)))
 
@@ -184,7 +185,7 @@ def test_the_memory_stands_in_the_options_and_in_the_configuration() -> None:
 
 def test_address_space_identifiers_are_refused_because_the_core_has_none() -> None:
     with pytest.raises(UsageError, match="no identifiers of address spaces"):
-        rocket._image({"asid": "on"})
+        rocket.rocket()._image({"asid": "on"})
 
 
 @pytest.mark.parametrize(

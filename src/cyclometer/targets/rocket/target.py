@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Kernel images on the RTL of the Rocket core, exact in cycles.
+"""Kernel images on the RTL of simulated cores, exact in cycles.
 
 Every circle has a boot of its own, so its cycles do not depend on which others are measured, and
 boots share the cores of this machine. A run is one boot of each circle.
@@ -37,7 +37,7 @@ from cyclometer.targets.qemu.image import emulator
 from cyclometer.targets.qemu.target import EMULATOR, virt
 from cyclometer.targets.rocket import simulator as rocket_board
 
-BOARD = "rocket"  # as kernel/Makefile calls it; its `cycle` clock is that of kernel/board.h
+# The `cycle` clock of kernel/board.h.
 CLOCK = Clock("cycle", "cycles", 0, exact=True)
 BOOT_S = 600  # wall clock; the boot of one circle takes seconds
 RUNS = 2  # the second one shows that the first one repeats to the byte
@@ -64,20 +64,19 @@ VIRT = "virt"  # what the board is to an image that was built for QEMU's machine
 
 
 @dataclass(frozen=True)
-class RocketTarget:
-    """The reference kernel on one configuration of the Rocket core."""
+class CoreTarget:
+    """The reference kernel on one configuration of a core."""
 
     name: str
-    core: str  # as the package calls it
-    caches: str
+    core: str  # a key of simulator.CORES
+    described: str
+    board: str = "rocket"  # as kernel/Makefile calls it
+    identifiers: bool = False  # of address spaces
     trace_flow: Flow = TRACE_FLOW
 
     @property
     def description(self) -> str:
-        return (
-            f"the reference kernel on the RTL of the Rocket core with {self.caches}, exact in "
-            "cycles"
-        )
+        return f"the reference kernel on the RTL of the {self.described}, exact in cycles"
 
     def missing(self) -> str:
         """One sentence that names what this machine lacks for the target; empty where nothing."""
@@ -93,7 +92,7 @@ class RocketTarget:
         """
         if lacks := self.missing():
             raise NotComparable(lacks)
-        return [rocket_board.simulator(self.core, progress.visits), _image(config or {})]
+        return [rocket_board.simulator(self.core, progress.visits), self._image(config or {})]
 
     def circles(self, config: Mapping[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of a configuration.
@@ -102,7 +101,8 @@ class RocketTarget:
         takes a minute.
         """
         if shutil.which(EMULATOR) and not virt().missing():
-            return CLOCK, virt().circles({**(config or {}), "asid": "off"})[1]
+            asid = (config or {}).get("asid", "on") if self.identifiers else "off"
+            return CLOCK, virt().circles({**(config or {}), "asid": asid})[1]
         simulator, image = self.build(config)
         return reference_kernel.circles(
             image, lambda arguments: _boot([str(simulator)], image, arguments)
@@ -121,7 +121,7 @@ class RocketTarget:
         if request.image is not None:
             return self._measure_image(request, request.image, command, facts)
         request.refuse(self.name, "machine", "symbols", *IMAGE_OPTIONS)
-        image = _image(request.config)
+        image = self._image(request.config)
         boots = self._boots(request)
         number = request.runs or (1 if request.quick else RUNS)
         ends = _boot_all(command, image, boots * number, request.watchdog_s or BOOT_S, progress)
@@ -175,6 +175,13 @@ class RocketTarget:
         return TraceResult(
             records, traced, reference_kernel.places(image), memory_settings(request)
         )
+
+    def _image(self, config: Mapping[str, str]) -> Path:
+        if config.get("asid") == "on" and not self.identifiers:
+            raise UsageError(
+                "the Rocket core has no identifiers of address spaces; leave out asid=on"
+            )
+        return reference_kernel.image(self.board, config)
 
     def _boots(self, request: Request) -> list[dict[str, str]]:
         """Boot arguments of a run, circle by circle in the order of the catalogue.
@@ -259,14 +266,21 @@ def _image_words(request: Request) -> list[str]:
     return [*memory, "--append", reference_kernel.words(words)]
 
 
-def rocket() -> RocketTarget:
+def rocket() -> CoreTarget:
     """rv64imafdc, 16 KiB caches of 4 ways, TLBs of 32 entries, branch prediction."""
-    return RocketTarget("rocket", "LitexFullConfig", "16 KiB caches")
+    return CoreTarget("rocket", "LitexFullConfig", "Rocket core with 16 KiB caches")
 
 
-def rocket_small() -> RocketTarget:
+def rocket_small() -> CoreTarget:
     """rv64imac, 4 KiB caches of one way, TLBs of 4 entries, no branch prediction."""
-    return RocketTarget("rocket-small", "LitexLinuxConfig", "4 KiB caches")
+    return CoreTarget("rocket-small", "LitexLinuxConfig", "Rocket core with 4 KiB caches")
+
+
+def cva6() -> CoreTarget:
+    """rv64imac, 16 and 32 KiB caches, the data cache writes through; TLBs of 16 entries with
+    identifiers of address spaces; two instructions commit a cycle.
+    """
+    return CoreTarget("cva6", "cv64a6_imac_sv39", "CVA6 core", board="cva6", identifiers=True)
 
 
 def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
@@ -274,12 +288,6 @@ def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
     test = telling(records, [key]).get(key)
     every = windows(load(file), str(file)) if test is not None else []
     return every[test.window].copy() if test is not None and test.window < len(every) else None
-
-
-def _image(config: Mapping[str, str]) -> Path:
-    if config.get("asid") == "on":
-        raise UsageError("the Rocket core has no identifiers of address spaces; leave out asid=on")
-    return reference_kernel.image(BOARD, config)
 
 
 def memory_options(request: Request) -> list[str]:

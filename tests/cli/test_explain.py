@@ -92,6 +92,16 @@ def test_one_html_file_holds_it_all(bundles: tuple[str, str], tmp_path: Path, di
     assert ("What changed" in text) == diff
 
 
+@pytest.mark.parametrize("end", ["folded", "speedscope.json", "perfetto.json"])
+def test_stacks_go_where_the_name_says(bundles: tuple[str, str], tmp_path: Path, end: str) -> None:
+    output = tmp_path / f"why.{end}"
+    run("--diff", *bundles, KEY, "-o", str(output))
+    both = output.read_text()
+    run(bundles[0], KEY, "-o", str(output))
+    assert "sys_poke" in output.read_text() != both
+    assert "<html" not in both
+
+
 @pytest.mark.parametrize(
     "words",
     [("a", "b", "c"), ("--diff", "a", KEY), ("--diff", KEY), ("--diff", "a", "b", "c", KEY)],
@@ -168,6 +178,13 @@ def test_a_side_is_a_target_with_its_configuration(
 ) -> None:
     assert KEY in run(*words)
     assert [dict(request.config) for request in asked if request.method is None] == configs
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_first_boot_is_told_while_it_runs() -> None:
+    outcome = CliRunner().invoke(cli, ["explain", "emulator", KEY], catch_exceptions=False)
+    assert "0/2 emulator: the steady turn" in outcome.stderr
+    assert "the steady turn" not in outcome.stdout
 
 
 def test_what_a_guest_boots_is_said_by_options_as_for_run(asked: list[Request]) -> None:

@@ -10,6 +10,7 @@ import rich_click as click
 
 from cyclometer.cli import sampled
 from cyclometer.cli.common import kernel_options, memory_options, pairs, print_json
+from cyclometer.cli.progress import Display
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ _DEFAULT = "default"
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write all views as one HTML file.",
+    help="Write all views as one HTML file; or the stacks, if it ends with .folded, "
+    ".speedscope.json, .perfetto.json or .callgrind.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all views as JSON.")
 def command(
@@ -65,8 +67,7 @@ def command(
 ) -> None:
     """Show where the time of one turn of circle KEY goes, instruction by instruction.
 
-    A circle of the Linux at hand is sampled while it is timed, and told by function; `-o X.folded`
-    writes the stacks as flame graph tools read them.
+    A circle of the Linux at hand is sampled while it is timed, and told by function.
 
     A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration,
     as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of --target, as mcs=on.
@@ -114,7 +115,7 @@ def _evidence(
 ) -> dict[str, Evidence]:
     """Traces of the circle by role, from wherever the side says."""
     from cyclometer.explain import sources
-    from cyclometer.targets.api import Request
+    from cyclometer.targets.api import Progress, Request
     from cyclometer.targets.registry import TARGETS
 
     if Path(side).is_dir():
@@ -140,7 +141,9 @@ def _evidence(
         memory_latency_cyc=latency_cyc,
         memory_jitter=jitter,
     )
-    return sources.trace(one, request, [key], steady_only=diff)[key]
+    with Display() as display:
+        progress = Progress(display.show)
+        return sources.trace(one, request, [key], steady_only=diff, progress=progress)[key]
 
 
 def _advice(key: str) -> str:
@@ -181,9 +184,11 @@ def _explanation(
     steady, cold = (explain(found[role]) if role in found else None for role in ("steady", "cold"))
     assert steady is not None
     if output is not None:
+        from cyclometer.report import stack_files
         from cyclometer.report.html import explanation as html
 
-        _write(output, html.document(steady, cold))
+        stacks = stack_files.text(output, [stack_files.of_turn(steady)])
+        _write(output, html.document(steady, cold) if stacks is None else stacks)
     if as_json:
         print_json("explanation", report.as_json(steady, cold))
     else:
@@ -199,9 +204,12 @@ def _difference(
 
     changed = difference(explain(before["steady"]), explain(after["steady"]))
     if output is not None:
+        from cyclometer.report import stack_files
         from cyclometer.report.html import explanation as html
 
-        _write(output, html.difference_document(changed))
+        sides = [stack_files.of_turn(e) for e in (changed.before, changed.after)]
+        stacks = stack_files.text(output, sides)
+        _write(output, html.difference_document(changed) if stacks is None else stacks)
     if as_json:
         print_json("explained-difference", report.difference_json(changed))
     else:

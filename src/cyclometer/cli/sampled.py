@@ -64,12 +64,13 @@ def tell(
     """Prints one sampled circle, or what changed from the first side to the second."""
     from cyclometer.explain.profile import difference, shares
     from cyclometer.report import profile as report
+    from cyclometer.report import stack_files
 
     sides = [shares(one) for one in found]
     changes = difference(sides[0], sides[1]) if len(sides) == 2 else []
     if output is not None:
-        is_folded = output.suffix == ".folded"
-        write(output, report.folded(sides[-1]) if is_folded else report.document(sides, changes))
+        stacks = stack_files.text(output, [stack_files.of_samples(side) for side in sides])
+        write(output, report.document(sides, changes) if stacks is None else stacks)
     if as_json and changes:
         print_json("profile-difference", {"changes": report.difference_json(changes)})
     elif as_json:

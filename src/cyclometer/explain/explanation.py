@@ -27,8 +27,8 @@ Instruction = tuple[bool, int]  # in a program, address
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of the turn in one mode, function and phase; `start` and `stop` are on the turn's
-    clock.
+    """A stretch of the turn in one mode, function and phase, with the same functions open; `start`
+    and `stop` are on the turn's clock.
     """
 
     start: int
@@ -36,6 +36,7 @@ class Segment:
     mode: str
     function: str
     phase: str
+    stack: Path
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def explain(evidence: Evidence) -> Explanation:
     functions = labels(steps, places, lambda place, _privilege, _space: place.function)
     in_modes = modes(steps)
     in_phases, in_sequence = phases(turn, places, evidence.facts.contract)
+    open_at = paths(turn.lead, steps, places)
     lines = labels(
         steps, places, lambda place, _privilege, _space: (place.function, place.file, place.line)
     )
@@ -99,14 +101,14 @@ def explain(evidence: Evidence) -> Explanation:
         largest_first(split(steps, lines)),
         split(steps, instructions),
         {(user, pc): places.at(pc, user) for user, pc in instructions},
-        split(steps, paths(turn.lead, steps, places)),
-        _segments(turn, list(zip(in_modes, functions, in_phases, strict=True))),
+        split(steps, open_at),
+        _segments(turn, list(zip(in_modes, functions, in_phases, open_at, strict=True))),
         floors.floor(evidence, turn),
     )
 
 
-def _segments(turn: Turn, names: list[tuple[str, str, str]]) -> list[Segment]:
-    """Consecutive steps of one mode, function and phase as one stretch."""
+def _segments(turn: Turn, names: list[tuple[str, str, str, Path]]) -> list[Segment]:
+    """Consecutive steps of one mode, function, phase and stack as one stretch."""
     gone = np.cumsum(turn.steps["causes"].sum(axis=1, dtype=np.int64)).tolist()
     found, start = [], 0
     for name, run in groupby(range(len(names)), names.__getitem__):

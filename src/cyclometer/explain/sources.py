@@ -13,7 +13,7 @@ from cyclometer.explain import evidence
 from cyclometer.explain.evidence import FLOOR_ONLY, ROLES, Evidence
 from cyclometer.record.profile import ROLE, Profile, pack, unpack
 from cyclometer.record.schema import Flow
-from cyclometer.targets.api import Request
+from cyclometer.targets.api import SILENT, Progress, Request
 
 # two sizes, for the slope; few turns, for each is written down
 FLOW = Flow(initial=4, delta=4, groups=2, tests=1)
@@ -26,6 +26,7 @@ def trace(
     keys: Sequence[str],
     steady_only: bool = False,
     untraced: list[str] | None = None,
+    progress: Progress = SILENT,
 ) -> dict[str, dict[str, Evidence]]:
     """Of each circle in `keys` a steady and a cold turn, by key and role: two traced boots.
     `steady_only` is one boot, without the floor's circles, which is all that a difference needs.
@@ -52,7 +53,9 @@ def trace(
         "cold": replace(request, flow=flow, method="passes"),
     }
     found: dict[str, dict[str, Evidence]] = {key: {} for key in keys}
-    for role in ROLES[:1] if steady_only else ROLES:
+    roles = ROLES[:1] if steady_only else ROLES
+    for done, role in enumerate(roles):
+        progress.visits(done, len(roles), f"{target.name}: the {role} turn")
         traced = target.trace(requests[role], keys)
         for key in keys:
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A sampled circle, and the difference of two, on a terminal, as JSON, folded stacks and HTML."""
+"""A sampled circle, and the difference of two, on a terminal, as JSON and HTML."""
 
 from __future__ import annotations
 
@@ -165,15 +165,6 @@ def difference_json(changes: Iterable[Change]) -> list[dict[str, Any]]:
         }
         for one in changes
     ]
-
-
-def folded(found: Shares) -> str:
-    """Stacks as flamegraph.pl and speedscope read them."""
-    lines = (
-        ";".join((found.profile.contract.key, *stack.frames)) + f" {stack.count}\n"
-        for stack in found.profile.stacks
-    )
-    return "".join(lines)
 
 
 def document(sides: Sequence[Shares], changes: Sequence[Change]) -> str:

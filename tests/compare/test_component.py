@@ -76,6 +76,11 @@ USER = {"entries": 0, "switches": 0, "faults": 0}
         ("fault.minor", USER | {"faults": 1}, False, False),
         ("floor.alu", USER, True, False),
         ("floor.alu", USER, False, True),
+        ("floor.cache", USER, False, False),
+        ("floor.code", USER, False, False),
+        ("memory.copy.bytes_4096", USER, False, True),
+        ("memory.copy.bytes_65536", USER, False, False),
+        ("memory.copy.bytes_8388608", USER, False, False),
     ],
 )
 def test_controls_are_what_the_kernel_cannot_move(

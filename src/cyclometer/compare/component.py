@@ -21,7 +21,7 @@ import numpy as np
 
 from cyclometer.bundle.model import Contract
 from cyclometer.compare.ancova import Difference
-from cyclometer.estimate.reference import FLOOR
+from cyclometer.estimate.reference import CONTENTION, FLOOR
 from cyclometer.estimate.session import Occasion, Session
 
 Gap = Literal["hour", "machine"]
@@ -34,6 +34,10 @@ RESTLESS = ("timer.*", "process.*", "memory.map_unmap.*", "*.bytes_1048576", "*.
 """Circles whose sessions differ RESTLESS_TIMES as far: they wait for timers, wander with the page
 allocator, or need more than a core's own caches."""
 RESTLESS_TIMES = 7.0
+BESIDE_THE_CORE = (*CONTENTION, "memory.copy.bytes_65536")
+"""Circles of user code that miss the core's own first caches: what else runs on the machine moves
+them, so they tell of the caches and not of how far sessions differ in every row.
+"""
 FEWEST_CONTROLS = 4
 _HOUR_S = 3600.0
 _CONTROLLED = ("entries", "switches", "faults")
@@ -71,13 +75,16 @@ def is_restless(key: str) -> bool:
 
 
 def is_control(contract: Contract, difference: Difference) -> bool:
-    """Whether nothing in the kernel can move this circle, and it is not the reference itself."""
+    """Whether nothing in the kernel or beside the core can move this circle, and it is not the
+    reference itself.
+    """
     stays = all(contract.expect.get(name, 0) == 0 for name in _CONTROLLED)
     counted = {"entries", "switches"} <= contract.expect.keys()
     return (
         counted
         and stays
         and not is_restless(contract.key)
+        and contract.key not in BESIDE_THE_CORE
         and not (contract.key.startswith(FLOOR) and difference.by_floors)
     )
 

@@ -20,13 +20,12 @@ from cyclometer.compare.finding import Basis, Options, both, elsewhere, rough
 from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change, two_sided
 from cyclometer.estimate.interval import student
+from cyclometer.estimate.reference import CONTENTION
 from cyclometer.estimate.rows import Estimate
 from cyclometer.estimate.session import CLEAR, Session, satterthwaite
 
 CORE_MOVED = 0.10
 """A core that is faster or slower by more than this fraction is taken for another machine."""
-CACHES = ("floor.cache", "floor.code")
-"""Circles whose latency is that of the caches beside the core."""
 SIGNS = 0.01
 """Significance at which the controls, by their signs, have moved to one side."""
 
@@ -107,7 +106,7 @@ def _busy(pairs: Sequence[Pair], found: Sequence[Difference], options: Options) 
     """
     for pair, one in zip(pairs, found, strict=True):
         beyond = abs(one.value) > CLEAR * math.sqrt(one.own_variance)
-        if pair.key in CACHES and beyond and abs(one.value) > math.log1p(options.margin) / 2:
+        if pair.key in CONTENTION and beyond and abs(one.value) > math.log1p(options.margin) / 2:
             moved = f"{100 * math.expm1(one.value):+.2g} %"
             return f"one side was measured on a busier machine: {pair.key} changed by {moved}"
     return ""

@@ -40,6 +40,7 @@ COMMANDS = {
     "glossary": "cyclometer.cli.glossary",
     "sweep": "cyclometer.cli.sweep",
     "site": "cyclometer.cli.site",
+    "bisect": "cyclometer.cli.bisect",
 }
 
 

@@ -515,6 +515,29 @@ class Sweep(Struct):
     interrupted: Annotated[str, Meta(description="why it ended early; empty if it did not")]
 
 
+class BisectedCommit(Struct):
+    """A commit that was measured."""
+
+    commit: str
+    value: Annotated[float | None, Meta(description="the latency; null without")]
+    error: Annotated[str, Meta(description="why there is none")]
+
+
+class Bisected(Struct):
+    """`bisect`: the commit at which a latency changed."""
+
+    key: str
+    first: Annotated[str, Meta(description="commit that is like the bad end")]
+    last: Annotated[str, Meta(description="commit before it that is like the good end")]
+    undecided: Annotated[list[str], Meta(description="commits between them, without a verdict")]
+    before: float
+    after: float
+    unit: str
+    commits: int
+    rounds: int
+    measured: list[BisectedCommit]
+
+
 class SiteWritten(Struct):
     circles: int
     bundles: int
@@ -554,6 +577,7 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "sweep-plan": (1, SweepPlan),
     "sweep-task": (1, SweepTask),
     "site": (1, Site),
+    "bisect": (1, Bisected),
 }
 """Kind -> version and type. The kinds without a type here are in UNTYPED."""
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`cyclometer bisect`: the commit at which a latency changed, several builds at a time."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from cyclometer.cli import common
+from cyclometer.errors import PASS, UNDECIDED, UsageError
+
+if TYPE_CHECKING:
+    from cyclometer.sweep.bisect import Found, Measured
+    from cyclometer.sweep.trees import Recipe
+
+_HASH = 12  # digits of a commit that are printed
+
+
+@click.command()
+@click.argument("key")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF run]")
+@click.option("--good", required=True, metavar="COMMIT", help="The older commit.")
+@click.option("--bad", default="HEAD", show_default=True, metavar="COMMIT", help="The newer one.")
+@click.option("--build", required=True, metavar="COMMAND", help="Builds a commit, in its worktree.")
+@click.option(
+    "--by",
+    type=click.Choice(["exact", "interval"]),
+    default="exact",
+    show_default=True,
+    help="Judge by counts of an exact clock, or by intervals of latencies, one commit at a time.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    help="Commits to build and measure at once.  [default: one a processor; 1 by interval]",
+)
+@click.option(
+    "--repository",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    help="A folder in the git repository.  [default: where you are]",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep bundles and build logs in this new folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def command(
+    key: str,
+    words: tuple[str, ...],
+    good: str,
+    bad: str,
+    build: str,
+    by: str,
+    workers: int | None,
+    repository: Path,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the first commit after --good at which the latency of circle KEY is that of --bad.
+
+    Every worker has a worktree of its own, builds a commit there and measures it by `cyclometer
+    run` with the words after `--`. 0 one commit was found, 3 some between cannot be measured.
+
+    Example: cyclometer bisect a.b --good v1 --build make -- --target qemu-virt --image k.elf
+    """
+    from cyclometer.sweep import trees
+    from cyclometer.targets import build as builds
+
+    if by == "interval" and (workers or 1) > 1:
+        raise UsageError("measurements of real time disturb each other; leave --workers out")
+    if output is not None and output.exists():
+        raise UsageError(f"{output} is there already; choose another folder")
+    root = Path(trees.git(repository, "rev-parse", "--show-toplevel").rstrip("\n"))
+    chain = trees.chain(root, good, bad)
+    lanes = 1 if by == "interval" else min(workers or builds.cores(), max(2, len(chain) - 2))
+    recipe = trees.Recipe(build, words, key, by == "exact")
+    with tempfile.TemporaryDirectory(prefix="cyclometer-bisect-") as scratch:
+        kept = Path(scratch, "measured") if output is None else output.resolve()
+        kept.mkdir(parents=True)
+        found = _found(root, chain, recipe, lanes, Path(scratch), kept)
+    if as_json:
+        common.print_json("bisect", _as_json(key, chain, found))
+    else:
+        _print(root, key, chain, found)
+    sys.exit(UNDECIDED if found.undecided else PASS)
+
+
+def _found(
+    root: Path, chain: Sequence[str], recipe: Recipe, lanes: int, scratch: Path, kept: Path
+) -> Found:
+    from cyclometer.cli.progress import Display
+    from cyclometer.sweep import bisect, trees
+
+    with trees.worktrees(root, chain[0], scratch, lanes) as folders, Display() as display:
+        workers = trees.Trees(recipe, folders, kept)
+        total = 0
+
+        def measure(commits: Sequence[str]) -> list[Measured]:
+            nonlocal total
+            display.show(total, len(chain), f"building {len(commits)} of {len(chain)} commits")
+            total += len(commits)
+            return workers.measure(commits)
+
+        return bisect.search(chain, measure, lanes)
+
+
+def _print(root: Path, key: str, chain: Sequence[str], found: Found) -> None:
+    from cyclometer.sweep import trees
+
+    before, after = found.measured[found.last], found.measured[found.first]
+    for commit in found.undecided:
+        why = found.measured[commit].error or "its interval holds the middle"
+        click.echo(f"{commit[:_HASH]} cannot be told: {why}", err=True)
+    told = "first bad commit" if not found.undecided else "first bad commit, or one of those"
+    click.echo(f"{told}: {found.first[:_HASH]} {trees.subject(root, found.first)}")
+    click.echo(f"{key}: {before.value:g} {before.unit} before it, {after.value:g} there")
+    click.echo(f"measured {len(found.measured)} of {len(chain)} commits in {found.rounds} rounds")
+
+
+def _as_json(key: str, chain: Sequence[str], found: Found) -> dict[str, Any]:
+    before, after = found.measured[found.last], found.measured[found.first]
+    return {
+        "key": key,
+        "first": found.first,
+        "last": found.last,
+        "undecided": list(found.undecided),
+        "before": before.value,
+        "after": after.value,
+        "unit": after.unit,
+        "commits": len(chain),
+        "rounds": found.rounds,
+        "measured": [
+            {"commit": commit, "value": None if one.error else one.value, "error": one.error}
+            for commit, one in found.measured.items()
+        ],
+    }

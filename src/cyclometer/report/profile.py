@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -14,11 +13,10 @@ from cyclometer.explain.profile import Change, Share, Shares
 from cyclometer.record.profile import Profile
 from cyclometer.report.chart import flame
 from cyclometer.report.comparison import paper
-from cyclometer.report.html.document import whole
+from cyclometer.report.html.explanation import explained, flame_figure
 from cyclometer.report.html.overview import breakable
 from cyclometer.report.markup import Markup, tag
 
-_STYLE = Path(__file__).parent / "html" / "explanation.css"
 _MOST = 20
 _BAR = 20
 
@@ -176,7 +174,7 @@ def document(sides: Sequence[Shares], changes: Sequence[Change]) -> str:
         parts.append(_side(side, name))
     lines = [tag("p", line, cls="lead") for line in heading(sides[0])]
     header = tag("header", tag("h1", breakable(title)), *lines)
-    return whole(title, (header, tag("main", *parts, cls="explained")), style=_STYLE.read_text())
+    return explained(title, header, parts)
 
 
 def _side(found: Shares, name: str) -> Markup:
@@ -194,7 +192,7 @@ def _side(found: Shares, name: str) -> Markup:
     return tag(
         "section",
         tag("h2", name),
-        tag("figure", tag("figcaption", chart.title), tag("div", chart.svg())),
+        flame_figure(chart),
         flame.legend(["user", "kernel"]),
         *(_view(title, parts, p.clock.unit) for title, parts in views.items()),
     )

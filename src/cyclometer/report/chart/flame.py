@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A flame graph of a turn: who called whom across, as wide as what it cost, the outermost function
-at the bottom.
+at the bottom. html/flame.js zooms, searches and turns it upside down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from cyclometer.explain.difference import Difference
 from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.parts import LEVELS
 from cyclometer.report.chart import plot
@@ -15,16 +17,40 @@ from cyclometer.report.markup import Markup, join, tag
 
 WIDTH, _ROW = 840, 18
 _LETTER = 6.3  # pixels of one
-_NARROW = 0.6  # pixels below which a frame is not drawn; its caller shows it
+_NARROW = 0.05  # pixels below which a frame is not drawn; its caller shows it
+_SHADES = 4  # of a change, the strongest that of the largest
 
 
 @dataclass
 class _Frame:
-    """A function below one caller: what it and all it called cost."""
+    """A function below one caller: what it and all it called cost, a turn; `before` and `after` on
+    the two sides of a difference.
+    """
 
     name: str
-    total: int = 0
+    total: float = 0.0
+    before: float = 0.0
+    after: float = 0.0
     called: dict[str, _Frame] = field(default_factory=dict)
+
+    @property
+    def change(self) -> float:
+        return round(self.after - self.before, 6)
+
+    def downwards(self) -> Iterator[_Frame]:
+        """This frame and all it called."""
+        yield self
+        for called in self.called.values():
+            yield from called.downwards()
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How a frame is drawn: its class, the words in it, and the words of its tip."""
+
+    style: Callable[[_Frame], str]
+    label: Callable[[_Frame], str]
+    tip: Callable[[_Frame], str]
 
 
 def draw(e: Explanation) -> plot.Chart:
@@ -49,15 +75,74 @@ def draw_stacks(
     """
     root = _Frame("turn")
     for names, total in stacks:
-        frame = root
-        frame.total += total
-        for name in names:
-            frame = frame.called.setdefault(name, _Frame(name))
-            frame.total += total
+        for frame in _open(root, names):
+            frame.total += total / turns
+    level = {name: level_class(one) for name, one in levels.items() if one}
+    return _chart(
+        "Flame graph",
+        sentence,
+        root,
+        _Look(
+            lambda frame: level.get(frame.name, "whole"),
+            lambda frame: frame.name,
+            lambda frame: ", ".join(
+                (f"{frame.name}: {frame.total:g}", *filter(None, [levels.get(frame.name)]))
+            ),
+        ),
+    )
+
+
+def draw_change(found: Difference) -> plot.Chart:
+    """Both turns in one graph: each stack as wide as on the side where it cost more, so that what
+    vanished is seen, too. Colours tell what became more and what less.
+    """
+    root = _Frame("turn")
+    sides = [
+        {part.name: part.total / e.turn.turns for part in e.stacks}
+        for e in (found.before, found.after)
+    ]
+    for names in dict.fromkeys(name for side in sides for name in side):
+        before, after = (side.get(names, 0.0) for side in sides)
+        for frame in _open(root, names):
+            frame.total += max(before, after)
+            frame.before += before
+            frame.after += after
+    most = max(abs(frame.change) for frame in root.downwards())
+    sentence = (
+        f"Who called whom in a turn of {found.before.facts.contract.key}, before and after; the "
+        "table of functions says the same in figures"
+    )
+    return _chart(
+        "Flame graph of the change: as wide as the side that costs more",
+        sentence,
+        root,
+        _Look(
+            lambda frame: _shade(frame.change, most),
+            lambda frame: f"{frame.name} {frame.change:+g}" if frame.change else frame.name,
+            lambda frame: f"{frame.name}: {frame.before:g} -> {frame.after:g}, {frame.change:+g}",
+        ),
+    )
+
+
+def _shade(change: float, most: float) -> str:
+    if not change:
+        return "whole"
+    return f"{'more' if change > 0 else 'less'} d{math.ceil(_SHADES * abs(change) / most)}"
+
+
+def _open(root: _Frame, names: Sequence[str]) -> list[_Frame]:
+    """The frames of a stack, made where they are new."""
+    found = [root]
+    for name in names:
+        found.append(found[-1].called.setdefault(name, _Frame(name)))
+    return found
+
+
+def _chart(title: str, sentence: str, root: _Frame, look: _Look) -> plot.Chart:
     deep = _depth(root)
-    scale = WIDTH / max(root.total, 1)
-    parts = list(_frames(root, 0.0, 0, scale, deep, levels, turns))
-    return plot.Chart("Flame graph", sentence, join(parts), height=(deep + 1) * _ROW, width=WIDTH)
+    scale = WIDTH / root.total if root.total else 1.0
+    parts = list(_frames(root, 0.0, 0, scale, deep, look))
+    return plot.Chart(title, sentence, join(parts), height=(deep + 1) * _ROW, width=WIDTH)
 
 
 def level_class(level: str) -> str:
@@ -71,48 +156,45 @@ def _depth(frame: _Frame) -> int:
 
 
 def _frames(
-    frame: _Frame,
-    x: float,
-    depth: int,
-    scale: float,
-    deep: int,
-    levels: dict[str, str],
-    turns: float,
+    frame: _Frame, x: float, depth: int, scale: float, deep: int, look: _Look
 ) -> Iterator[Markup]:
+    """Callers before those they call, as flame.js expects."""
     width = frame.total * scale
     if width < _NARROW:
         return
-    yield _box(
-        frame.name,
-        x,
-        (deep - depth) * _ROW,
-        width,
-        levels.get(frame.name, ""),
-        f"{frame.total / turns:g}",
-    )
+    yield _box(frame, x, (deep - depth) * _ROW, width, look)
     for called in frame.called.values():
-        yield from _frames(called, x, depth + 1, scale, deep, levels, turns)
+        yield from _frames(called, x, depth + 1, scale, deep, look)
         x += called.total * scale
 
 
-def _box(name: str, x: float, y: float, width: float, level: str, count: str) -> Markup:
-    told = tag("title", f"{name}: {count}{f', {level}' if level else ''}")
+def _box(frame: _Frame, x: float, y: float, width: float, look: _Look) -> Markup:
+    label, letters = look.label(frame), int((width - 6) / _LETTER)
     area = {"x": x, "y": y, "width": max(width - 0.6, 0.3), "height": _ROW - 1}
-    rect = tag(
+    shown = label if len(label) <= letters else label[: letters - 1] + "\u2026"
+    words = tag("text", shown, x=x + 4, y=y + 13, cls="in-box") if letters >= 3 else None
+    return tag(
         "g",
-        told,
+        tag("title", look.tip(frame)),
         tag("rect", cls="fill", rx=2, **area),
-        cls=f"box {level_class(level) if level else 'whole'}",
+        words,
+        cls=f"box {look.style(frame)}",
+        data_label=label,
+        data_at=f"{x:.3f} {width:.3f}",
     )
-    letters = int((width - 6) / _LETTER)
-    if letters < 3:
-        return rect
-    shown = name if len(name) <= letters else name[: letters - 1] + "\u2026"
-    return join((rect, tag("text", shown, x=x + 4, y=y + 13, cls="in-box")))
 
 
 def legend(modes: Sequence[str]) -> Markup:
     """What the colours mean, of the levels among `modes`."""
     levels = dict.fromkeys(mode.partition(",")[0] for mode in modes)
-    items = (tag("span", tag("b", "■ ", cls=level_class(level)), f"{level} ") for level in levels)
-    return tag("p", *items, cls="legend")
+    return _legend((level_class(level), level) for level in levels)
+
+
+def legend_of_change() -> Markup:
+    """What the colours of a difference mean."""
+    return _legend([("more d4", "costs more"), ("less d4", "costs less"), ("whole", "as before")])
+
+
+def _legend(items: Iterable[tuple[str, str]]) -> Markup:
+    spans = (tag("span", tag("b", "\u25a0 ", cls=style), f"{words} ") for style, words in items)
+    return tag("p", *spans, cls="legend")

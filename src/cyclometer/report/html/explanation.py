@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An explained circle, or the difference of two, as one HTML file that loads nothing and runs no
-script.
+script but its own, which flame graphs do without.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.kernels import Kernels, Row
 from cyclometer.explain.parts import Part
 from cyclometer.report import explanation as words
-from cyclometer.report.chart import flame, timeline
+from cyclometer.report.chart import flame, plot, timeline
 from cyclometer.report.html.document import whole
 from cyclometer.report.html.overview import breakable
 from cyclometer.report.markup import Markup, join, tag
 
 _STYLE = Path(__file__).with_name("explanation.css")
+_SCRIPT = Path(__file__).with_name("flame.js")
 _BAR = 100
 
 
@@ -39,8 +40,9 @@ def difference_document(found: Difference) -> str:
         _change_table(title, changes, found.whole)
         for title, changes in words.difference_views(found)
     ]
+    change = (flame_figure(flame.draw_change(found)), flame.legend_of_change())
     parts = [
-        tag("section", tag("h2", "What changed"), *tables, id="change"),
+        tag("section", tag("h2", "What changed"), *tables, *change, id="change"),
         _turn("before", "The turn before", found.before, None),
         _turn("after", "The turn after", found.after, None),
     ]
@@ -58,12 +60,14 @@ def kernels_document(found: Kernels, told: str) -> str:
 def _kernels_row(row: Row) -> Markup:
     assert row.difference is not None
     whole_change, both = row.difference.whole, (row.difference.before, row.difference.after)
-    figures = (_figure(flame.draw(e)) for e in both)
+    figures = (flame_figure(flame.draw(e)) for e in both)
     return tag(
         "section",
         tag("h2", breakable(row.key)),
         _change_table("function", row.functions, whole_change),
         _change_table("phase", [c for c in row.difference.phases if c.change], whole_change),
+        flame_figure(flame.draw_change(row.difference)),
+        flame.legend_of_change(),
         *(
             join((tag("h3", name), drawn))
             for name, drawn in zip(("Old", "New"), figures, strict=True)
@@ -89,7 +93,13 @@ def _page(
     header = tag(
         "header", tag("h1", breakable(title)), *(tag("p", line, cls="lead") for line in lines), nav
     )
-    return whole(title, (header, tag("main", *parts, cls="explained")), style=_STYLE.read_text())
+    return explained(title, header, parts)
+
+
+def explained(title: str, header: Markup, parts: Iterable[Markup]) -> str:
+    """A whole page in the style of explanations, whose flame graphs can be zoomed and searched."""
+    main = tag("main", *parts, cls="explained")
+    return whole(title, (header, main), _STYLE.read_text(), _SCRIPT.read_text())
 
 
 def _turn(anchor: str, title: str, e: Explanation, cold: Explanation | None) -> Markup:
@@ -103,7 +113,8 @@ def _turn(anchor: str, title: str, e: Explanation, cold: Explanation | None) -> 
             _part_table(name, e, parts, cold, others)
             for name, parts, others in words.views(e, cold)
         ),
-        *(_figure(chart) for chart in (timeline.draw(e), flame.draw(e))),
+        _figure(timeline.draw(e)),
+        flame_figure(flame.draw(e)),
         flame.legend([part.name for part in e.modes]),
         tag("h3", "By source line"),
         _lines(e),
@@ -112,8 +123,13 @@ def _turn(anchor: str, title: str, e: Explanation, cold: Explanation | None) -> 
     )
 
 
-def _figure(chart: Any) -> Markup:
-    return tag("figure", tag("figcaption", chart.title), tag("div", chart.svg()))
+def _figure(chart: plot.Chart, kind: str | None = None) -> Markup:
+    return tag("figure", tag("figcaption", chart.title), tag("div", chart.svg()), cls=kind)
+
+
+def flame_figure(chart: plot.Chart) -> Markup:
+    """A flame graph that the page's script equips."""
+    return _figure(chart, "flame")
 
 
 def _part_table(

@@ -57,6 +57,15 @@ def test_bandwidth_is_half_a_percent_or_the_clocks_step() -> None:
 def test_a_coarse_clock_is_not_many_modes() -> None:
     steps = 26.0 * np.round(np.random.default_rng(6).normal(40, 2, 4000))
     assert len(modes.find(np.sort(steps), 4)) == 1
+    coarser = 26.0 * np.round(np.random.default_rng(6).normal(5, 1, 4000))
+    assert len(modes.find(np.sort(coarser[coarser > 0]), 4)) == 1
+
+
+def test_regimes_far_apart_are_no_steps_of_a_clock() -> None:
+    two = np.repeat([100.0, 156.0], 50)
+    assert len(modes.find(two, 4)) == 2
+    three = np.repeat([100.0, 156.0, 199.0], 50)
+    assert len(modes.find(three, 4)) == 3
 
 
 @pytest.mark.parametrize("sd", [0.003, 0.03, 0.1])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,8 +18,16 @@ from cyclometer.estimate.planner import Plan, Spread
 BOARD = Spread(between=4.0, within=900.0, run_s=20.0, test_s=0.01)
 
 
+def widened(runs: int, pilot: float = math.inf) -> float:
+    """What four of five plans stay below: the sd that so many runs show over that of the pilot."""
+    if pilot == math.inf:
+        return math.sqrt(float(stats.chi2.ppf(0.8, runs - 1)) / (runs - 1))
+    return math.sqrt(float(stats.f.ppf(0.8, runs - 1, pilot - 1)))
+
+
 def price(spread: Spread, runs: int, tests: int, level: float = 0.95) -> Plan:
     t = float(stats.t.ppf((1 + level) / 2, runs - 1)) if runs > 1 else math.inf
+    t *= widened(runs, spread.pilot)
     half_width = t * math.sqrt((spread.between + spread.within / tests) / runs)
     return Plan(runs, tests, half_width, runs * (spread.run_s + tests * spread.test_s))
 
@@ -26,9 +35,8 @@ def price(spread: Spread, runs: int, tests: int, level: float = 0.95) -> Plan:
 def by_enumeration(spread: Spread, half_width: float, level: float) -> Plan:
     """The cheapest plan among all with at most 60 runs and 3000 tests."""
     runs, tests = (grid.ravel() for grid in np.mgrid[3:61, 1:3001])
-    width = stats.t.ppf((1 + level) / 2, np.arange(2, 60))[runs - 3] * np.sqrt(
-        (spread.between + spread.within / tests) / runs
-    )
+    t = np.array([stats.t.ppf((1 + level) / 2, R - 1) * widened(R) for R in range(3, 61)])
+    width = t[runs - 3] * np.sqrt((spread.between + spread.within / tests) / runs)
     seconds = np.where(width <= half_width, runs * (spread.run_s + tests * spread.test_s), np.inf)
     best = int(np.argmin(seconds))
     return price(spread, int(runs[best]), int(tests[best]), level)
@@ -59,7 +67,7 @@ def test_many_runs_approach_kalibera_and_jones() -> None:
     plan = planner.for_half_width(BOARD, 0.2)
     assert plan is not None
     assert plan.tests == pytest.approx(
-        math.sqrt(BOARD.run_s * BOARD.within / (BOARD.test_s * BOARD.between)), rel=0.02
+        math.sqrt(BOARD.run_s * BOARD.within / (BOARD.test_s * BOARD.between)), rel=0.05
     )
 
 
@@ -74,9 +82,7 @@ def test_no_plan_where_runs_alone_do_not_suffice() -> None:
 
 def test_runs_that_leave_the_tests_no_variance_are_no_plan() -> None:
     """Three runs spread by just what the half-width allows: even endless tests would not do."""
-    t = float(stats.t.ppf(0.975, 2))
-    between = 3 * (1.0 / float(special.stdtrit(2.0, 0.975))) ** 2
-    assert between == pytest.approx(3 / t**2)
+    between = 3 * (1.0 / (float(stats.t.ppf(0.975, 2)) * widened(3))) ** 2
     plan = planner.for_half_width(Spread(between, 1.0, 1000.0, 0.001), 1.0)
     assert plan is not None
     assert plan.runs == 4
@@ -107,16 +113,18 @@ def test_a_plan_keeps_its_promise(
     assert plan.half_width == pytest.approx(price(spread, plan.runs, plan.tests).half_width)
 
 
-def test_simulated_plan_reaches_the_half_width() -> None:
-    """Runs drawn with these variances: the spread of their grand means is what the plan's
-    half-width was made from.
+@pytest.mark.parametrize("pilot", [5, math.inf])
+def test_four_of_five_plans_reach_their_half_width(pilot: float) -> None:
+    """A pilot of five runs plans, and new runs are measured: eight of ten half-widths are at most
+    the wanted one. Known variances keep that, too; the median plan would keep it half of the time.
     """
-    plan = planner.for_half_width(BOARD, 1.5)
-    assert plan is not None
     rng = np.random.default_rng(1)
-    shape = (4000, plan.runs)
-    means = (rng.normal(0, 2, shape) + rng.normal(0, 30 / math.sqrt(plan.tests), shape)).mean(
-        axis=1
-    )
-    t = stats.t.ppf(0.975, plan.runs - 1)
-    assert t * means.std() == pytest.approx(plan.half_width, rel=0.05)
+    reached = []
+    for _ in range(1000):
+        seen = 1.0 if pilot == math.inf else float(rng.chisquare(pilot - 1)) / (pilot - 1)
+        plan = planner.for_half_width(replace(BOARD, between=4 * seen, pilot=pilot), 1.5)
+        assert plan is not None
+        variance = (BOARD.between + BOARD.within / plan.tests) / plan.runs
+        shown = math.sqrt(variance * float(rng.chisquare(plan.runs - 1)) / (plan.runs - 1))
+        reached.append(special.stdtrit(plan.runs - 1, 0.975) * shown <= 1.5)
+    assert 0.76 < np.mean(reached) < 0.95

@@ -109,17 +109,19 @@ def plan_of(facts: dict[str, str]) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def test_a_plan_for_what_was_reached_is_no_more_than_what_was_done(
+def test_what_a_plan_asks_to_be_sure_of_what_was_reached(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error of the fixed cost, which runs share, is paid for as well as their spread."""
+    """The error of the fixed cost, which runs share, is paid for as well as their spread. Five runs
+    against five reach 1.58 times the half-width, sqrt F(0.8; 4, 4), in four of five cases.
+    """
     bundle = Maker(runs=5).accumulated(PIPE, 4000).bundle()
     (e,) = estimates(bundle)
     assert e.latency is not None
     reached = e.latency.interval.half_width / e.latency.value
     # runs are dear: no plan has more of them than it needs
     monkeypatch.setattr(detail, "_RUN_S", 1.0)
-    for share, affordable in ((1.001, True), (0.7, False)):
+    for share, affordable in ((1.6, True), (1.0, False)):
         monkeypatch.setattr(detail, "_WANTED", share * reached)
         runs, tests = plan_of(shown(capsys, bundle, PIPE.key))
         assert (runs * tests <= e.tests and runs <= 5) == affordable

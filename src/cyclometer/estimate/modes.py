@@ -17,7 +17,10 @@ BANDWIDTH = 0.005
 are one.
 """
 COARSEST = 0.1
-"""The coarsest step of a clock, as a fraction of the latency, with which modes are still sought."""
+"""The coarsest difference of two latencies, as a fraction, that is taken for a clock's step at
+once. A coarser one is, if STEPS latencies differ by whole multiples of it.
+"""
+STEPS = 3
 BINS = 4
 """Bins of the histogram in one bandwidth."""
 _REACH = 4 * BINS
@@ -64,12 +67,20 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
 def bandwidth(ordered: FloatArray) -> float:
     """BANDWIDTH, or the clock's step where that is more: no density is resolved below it.
 
-    The step is the smallest difference between two latencies. Beyond COARSEST it is no step but two
-    regimes.
+    The step is the smallest difference between two latencies. Beyond COARSEST two latencies are
+    two regimes, unless others lie on the same grid.
     """
     gaps = np.diff(ordered)
-    step = float(gaps[gaps > 0].min(initial=math.inf)) / float(ordered[ordered.size // 2])
-    return max(BANDWIDTH, step) if step <= COARSEST else BANDWIDTH
+    gaps = gaps[gaps > 0]
+    least = float(gaps.min(initial=math.inf))
+    step = least / float(ordered[ordered.size // 2])
+    return max(BANDWIDTH, step) if step <= COARSEST or _on_grid(gaps, least) else BANDWIDTH
+
+
+def _on_grid(gaps: FloatArray, step: float) -> bool:
+    """Whether the differences of successive latencies are multiples of the least of them."""
+    multiples = gaps / step
+    return gaps.size >= STEPS - 1 and bool(np.allclose(multiples, np.rint(multiples), rtol=1e-9))
 
 
 def _histogram(x: FloatArray, step: float) -> FloatArray:

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import ndimage, special
 
 from .interval import FloatArray, samples
 
@@ -27,6 +27,10 @@ are not sought.
 """
 SHORTEST = 5
 """The least number of points in a segment."""
+OUTLYING = 3.0
+"""Standard deviations of the noise from the level about it at which a test is no part of it."""
+AROUND = 9
+"""Tests whose median is the level about a test; SHORTEST of them at another level stay."""
 
 Shape = Literal["flat", "warm-up", "slow-down", "no steady state"]
 
@@ -203,11 +207,15 @@ def segment(series: FloatArray) -> tuple[Segment, ...]:
     batch medians.
 
     A boundary must lower the squared error by PENALTY * variance * log(points). The variance is
-    that of successive differences, which a change of level does not enlarge.
+    that of successive differences, which a change of level does not enlarge. Tests that lie far
+    from those about them, such as one in ten that a timer tick of the host hit, are replaced
+    first: where they happen to cluster no level begins.
     """
+    series = _without_outliers(series)
     length = math.ceil(series.size / POINTS)
     count = series.size // length
     points = np.median(series[: count * length].reshape(count, length), axis=1)
+    points = _without_outliers(points)
     noise = _difference_variance(points)
     bounds = _optimal_bounds(points - np.median(points), 4 * noise * math.log(points.size))
     return tuple(
@@ -218,6 +226,15 @@ def segment(series: FloatArray) -> tuple[Segment, ...]:
         )
         for first, end in bounds
     )
+
+
+def _without_outliers(series: FloatArray) -> FloatArray:
+    """The series with tests that lie OUTLYING standard deviations of the noise from the median
+    about them replaced by that median (Hampel's filter).
+    """
+    level: FloatArray = ndimage.median_filter(series, AROUND, mode="mirror")
+    reach = OUTLYING * math.sqrt(_difference_variance(series))
+    return np.where(np.abs(series - level) > reach, level, series)
 
 
 def _difference_variance(points: FloatArray) -> float:

@@ -258,7 +258,7 @@ def _plan(bundle: Bundle, e: Estimate) -> list[str]:
     of_run = runs * (interval.half_width / critical_value(interval.level, runs - 1)) ** 2
     within = max(0.0, of_run - e.latency.between_variance) * tests
     spread = planner.Spread(
-        e.latency.between_variance, within, _RUN_S, _test_units(bundle, e) / e.clock.hz
+        e.latency.between_variance, within, _RUN_S, _test_units(bundle, e) / e.clock.hz, runs
     )
     plan = planner.for_half_width(spread, _WANTED * e.latency.value)
     if plan is None:

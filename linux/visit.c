@@ -24,6 +24,7 @@
 #include "lines.h"
 #include "registry.h"
 #include "run.h"
+#include "surroundings.h"
 
 #define TESTS_MAX 1024
 #define SKIPPED 77
@@ -207,8 +208,14 @@ static void measure(void)
         host_rest(NULL); // the last one that costs nothing
         CYC_HINT_MOVE();
     }
+    // An exact clock and a proof have no surroundings that would matter.
+    int beside = !options_exact(run_options) && !run_options->proof;
+    if (beside)
+        surroundings_begin();
     if (run_flow(&rig, &circle) != 0)
         circle_skip("the plan asks for more tests in a group than the harness can hold");
+    if (beside)
+        surroundings_end(&contract);
 }
 
 // On a simulated core every instruction takes microseconds, and the end of a process with locked

@@ -131,6 +131,19 @@ def test_the_visits_of_all_runs_lie_on_one_axis_of_time(everything: Bundle) -> N
     assert np.all(np.array(first[1:]) > np.array(last[:-1]))
 
 
+def test_each_visit_tells_what_happened_beside_it(everything: Bundle) -> None:
+    plan = everything.identity.plan
+    counts = [visit["counts"] for visit in plan["order"] if "counts" in visit]
+    assert len(counts) > 0.9 * len(plan["order"])  # a visit that is given up tells nothing
+    assert all(one["elapsed_ns"] > 0 for one in counts)
+    known = everything.samples.counters
+    switches = {v["circle"] for v in plan["order"] if "foreign_switches" in v.get("counts", {})}
+    assert ("pipe.round_trip.cross.equal" in switches) == (
+        {"cpu_switches", "switches"} <= set(known)
+    )
+    assert not switches & {"timer.nanosleep", "thread.create_join"}  # they make others switch
+
+
 def test_each_visit_executes_the_harness_anew() -> None:
     runner = Harness(fixture_harness(), 1, ["--hz", "1000000000"], watchdog_s=10)
     records = [

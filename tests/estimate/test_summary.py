@@ -29,5 +29,5 @@ def test_default_level_and_a_single_sample() -> None:
     ("mean", "sd", "n"), [(math.nan, 1, 5), (1, math.inf, 5), (1, -1, 5), (1, 1, 0)]
 )
 def test_figures_that_are_no_summary(mean: float, sd: float, n: int) -> None:
-    with pytest.raises(ValueError, match="no summary"):
+    with pytest.raises(ValueError, match="not a summary"):
         summary.estimate(mean, sd, n)

@@ -57,6 +57,17 @@ def test_a_circle_whose_source_is_known_names_it(capsys: pytest.CaptureFixture[s
     assert shown(capsys, known, PIPE.key)["source"] == "circles/pipe.c:9"
 
 
+def test_what_happened_beside_its_visits_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = typical()
+    assert "beside it" not in shown(capsys, bundle, PIPE.key)
+    counts = {"elapsed_ns": 2_000_000, "foreign_switches": 1, "pressure_us": 100}
+    visit = {"run": 1, "circle": PIPE.key, "method": "accumulated", "counts": counts}
+    known = replace(bundle, identity=structs.replace(bundle.identity, plan={"order": [visit]}))
+    assert shown(capsys, known, PIPE.key)["beside it"] == (
+        "500 foreign switches a second, 5 % of the time with tasks waiting for a CPU"
+    )
+
+
 def test_kbenchs_figures_are_those_of_the_first_run(capsys: pytest.CaptureFixture[str]) -> None:
     bundle = typical()
     facts = shown(capsys, bundle, PIPE.key)

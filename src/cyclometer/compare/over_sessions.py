@@ -19,6 +19,7 @@ from cyclometer.compare.component import Component
 from cyclometer.compare.finding import Basis, Options, both, elsewhere, rough
 from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change, two_sided
+from cyclometer.compare.surroundings import busier
 from cyclometer.estimate.interval import student
 from cyclometer.estimate.reference import CONTENTION
 from cyclometer.estimate.rows import Estimate
@@ -48,6 +49,8 @@ def bases(pairs: Sequence[Pair], options: Options) -> tuple[list[Basis], tuple[s
     ]
     common = component.of_controls(controls)
     moved = _machine_moved(controls, options) or _busy(pairs, found, options)
+    if pairs and not moved:
+        moved = busier(*(e.sessions for e in both(pairs[0])))
     of_pairs = [
         _basis(pair, one, common, moved, options) for pair, one in zip(pairs, found, strict=True)
     ]

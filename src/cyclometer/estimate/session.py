@@ -11,7 +11,8 @@ single visits. What a session's own visits cannot tell is how the next session w
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from cyclometer.bundle.core_cycles import TIMED
 from cyclometer.bundle.model import Bundle, Samples
-from cyclometer.estimate import fixed_cost, timeline
+from cyclometer.estimate import fixed_cost, surroundings, timeline
 from cyclometer.estimate.grouped import grouped
 from cyclometer.estimate.interval import FloatArray, Interval, student
 from cyclometer.estimate.levels import LevelsEstimate
@@ -65,12 +66,14 @@ class Moments:
     fast the core was then; `reference` is None if nothing says.
 
     process_a_visit: whether each visit was a process of its own, not one of its run.
+    beside: what happened beside the visits of all circles (`surroundings.rates`).
     """
 
     occasion: Occasion
     seconds: FloatArray
     reference: Reference | None
     process_a_visit: bool = False
+    beside: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class Session:
     less: y with the fixed cost of a test subtracted; None if it cannot be, or is not known.
     fixed_cost: the fixed cost, from the sizes within each visit; None for a flow of one size.
     share: by which fraction of a turn one clock unit of fixed cost raises a mean latency.
+    beside: what happened beside the visits of all circles (`surroundings.rates`).
     """
 
     occasion: Occasion
@@ -100,6 +104,7 @@ class Session:
     reference: Reference | None
     fixed_cost: MarginalFit | None
     share: float
+    beside: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def speed(self) -> float:
@@ -172,7 +177,13 @@ def moments_of(bundle: Bundle) -> Moments | None:
     if seconds is None:
         return None
     process_a_visit = bundle.identity.plan.get("process") == "visit"
-    return Moments(_occasion(bundle), seconds, reference(bundle, seconds), process_a_visit)
+    return Moments(
+        _occasion(bundle),
+        seconds,
+        reference(bundle, seconds),
+        process_a_visit,
+        surroundings.rates(bundle.identity),
+    )
 
 
 def _occasion(bundle: Bundle) -> Occasion:
@@ -242,6 +253,7 @@ def session(
         reference=moments.reference,
         fixed_cost=cost,
         share=share,
+        beside=moments.beside,
     )
     return found.part(np.argsort(middle, kind="stable"))
 

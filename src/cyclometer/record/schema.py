@@ -131,6 +131,30 @@ class Overhead(Values, frozen=True, tag="overhead", tag_field="kind"):
     pass
 
 
+class Surroundings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What happened from before a visit's first test to behind its last one; None: not told here.
+
+    elapsed_ns: how long that was. foreign_switches: switches of the CPU that are none of the
+    participants'. steal_ns: time the host ran something else. pressure_us: time in which some task
+    of the machine waited for a CPU (Linux, Documentation/accounting/psi.rst).
+    """
+
+    elapsed_ns: Reading
+    foreign_switches: Reading | None = None
+    steal_ns: Reading | None = None
+    pressure_us: Reading | None = None
+
+
+class Visited(msgspec.Struct, frozen=True, tag="visit", tag_field="kind"):
+    """The end of a visit, and what happened beside it."""
+
+    seq: int
+    circle: str
+    method: str
+    visit: Index
+    counts: Surroundings
+
+
 class Events(msgspec.Struct, frozen=True, tag="events", tag_field="kind"):
     """What really happened in one turn, in the words of a contract's sequence."""
 
@@ -157,4 +181,4 @@ class End(msgspec.Struct, frozen=True, tag="end", tag_field="kind"):
     values: int
 
 
-Record = Hello | Circle | Group | Pass | Overhead | Events | Failed | Skipped | End
+Record = Hello | Circle | Group | Pass | Overhead | Visited | Events | Failed | Skipped | End

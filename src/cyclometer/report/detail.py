@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.estimate import digits, extremes, hardware, kbench, modes, planner
+from cyclometer.estimate import digits, extremes, hardware, kbench, modes, planner, surroundings
 from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
@@ -44,6 +44,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
         facts = (
             _contract(estimate),
             _counters(bundle, estimate),
+            _surroundings(bundle, estimate),
             _latency(estimate),
             _extremes(bundle, estimate),
             _kbench(bundle, estimate),
@@ -111,6 +112,13 @@ def _counters(bundle: Bundle, e: Estimate) -> list[str]:
     ipc = hardware.instructions_per_cycle(counted)
     told += [] if ipc is None else [f"IPC {ipc:.2f}"]
     return [f"  processor      {', '.join(told)} per turn, in the proof"] if told else []
+
+
+def _surroundings(bundle: Bundle, e: Estimate) -> list[str]:
+    """What happened beside its visits, if that was counted."""
+    found = surroundings.rates(bundle.identity, e.contract.key)
+    told = [surroundings.told(name, float(rates.mean())) for name, rates in found.items()]
+    return [f"  beside it      {', '.join(told)}"] if told else []
 
 
 def _latency(e: Estimate) -> list[str]:

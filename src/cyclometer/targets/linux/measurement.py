@@ -12,10 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.errors import NothingMeasured
-from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped
+from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped, Visited
 from cyclometer.targets import build
 from cyclometer.targets.api import MeasurementResult, Progress
 from cyclometer.targets.linux import harness, plan
@@ -246,7 +248,9 @@ class Measurement:
             return  # the order on record is what was done
         records, _ = self._visit(run, key, method, flow)
         self._take(run, records)
-        self.order.append({"run": run, "circle": key, "method": method})
+        done: dict[str, Any] = {"run": run, "circle": key, "method": method}
+        beside = [msgspec.to_builtins(r.counts) for r in records if isinstance(r, Visited)]
+        self.order.append(done | ({"counts": beside[0]} if beside else {}))
 
 
 def own_method(contract: Contract) -> str:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What happened beside the visits of a session, as rates: whether it had the machine to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from cyclometer.bundle.model import Identity
+from cyclometer.estimate.interval import FloatArray
+from cyclometer.record.schema import Surroundings
+from cyclometer.units import NS_PER_S
+
+FOREIGN, STEAL, PRESSURE = "foreign_switches", "steal_ns", "pressure_us"
+UNIT_PER_S = {FOREIGN: 1.0, STEAL: NS_PER_S, PRESSURE: 1e6}
+"""What the counts are divided by, besides seconds: switches a second, and shares of the time."""
+
+
+class _Visit(msgspec.Struct, frozen=True):
+    circle: str
+    counts: Surroundings | None = None
+
+
+def rates(identity: Identity, circle: str | None = None) -> dict[str, FloatArray]:
+    """Count -> its rate in each visit of `circle`, or of all circles, in order of time; without
+    those of which no visit tells.
+
+    Switches are per second; stolen time, and time in which some task waited for a CPU, are shares.
+    """
+    visits = [v for v in _visits(identity) if circle in (None, v.circle)]
+    told = [v.counts for v in visits if v.counts is not None and v.counts.elapsed_ns > 0]
+    found = {name: _rates(told, name) for name in UNIT_PER_S}
+    return {name: values for name, values in found.items() if values.size}
+
+
+def _visits(identity: Identity) -> list[_Visit]:
+    try:
+        return msgspec.convert(identity.plan.get("order", []), list[_Visit])
+    except msgspec.ValidationError:
+        return []
+
+
+def _rates(told: Sequence[Surroundings], name: str) -> FloatArray:
+    known = [(getattr(one, name), one.elapsed_ns) for one in told]
+    return np.array(
+        [count / UNIT_PER_S[name] / (ns / NS_PER_S) for count, ns in known if count is not None]
+    )
+
+
+def told(name: str, value: float) -> str:
+    """A rate, as `rates` has it, in words."""
+    if name == FOREIGN:
+        return f"{value:.3g} foreign switches a second"
+    what = "stolen by the host" if name == STEAL else "with tasks waiting for a CPU"
+    return f"{100 * value:.2g} % of the time {what}"

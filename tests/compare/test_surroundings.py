@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sides that differ in what happened beside their visits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from cyclometer.bundle.model import Bundle
+from cyclometer.compare.pairing import side
+from cyclometer.compare.verdicts import compare
+from tests.compare.recorded import recorded
+
+MS = 1_000_000
+
+
+def beside(bundle: Bundle, busy: float, seed: int = 1) -> Bundle:
+    """The bundle, in this share of whose visits something else waited for a CPU."""
+    waited = np.random.default_rng(seed).random(len(bundle.identity.plan["order"])) < busy
+    order = [
+        visit | {"counts": {"elapsed_ns": 2 * MS, "pressure_us": 2000 * int(one)}}
+        for visit, one in zip(bundle.identity.plan["order"], waited, strict=True)
+    ]
+    plan = bundle.identity.plan | {"order": order}
+    return replace(bundle, identity=msgspec.structs.replace(bundle.identity, plan=plan))
+
+
+def test_a_side_beside_more_work_leaves_every_row_undecided() -> None:
+    before, after = beside(recorded("aa1"), 0.1), beside(recorded("aa2"), 0.4)
+    found = compare(side([before]), side([after]))
+    assert {f.verdict for f in found.findings} == {"undecided"}
+    assert "a busier machine: 10 % of the time with tasks waiting" in found.findings[0].reason
+    assert "and 4" in found.findings[0].reason
+
+
+def test_sides_beside_the_same_work_are_judged_as_if_it_were_not_known() -> None:
+    alike = compare(
+        side([beside(recorded("aa1"), 0.4)]), side([beside(recorded("aa2"), 0.42, seed=2)])
+    )
+    plain = compare(side([recorded("aa1")]), side([recorded("aa2")]))
+    assert [f.verdict for f in alike.findings] == [f.verdict for f in plain.findings]

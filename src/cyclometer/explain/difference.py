@@ -47,6 +47,12 @@ class Difference:
     modes: list[Change]
     causes: list[Change]
 
+    @property
+    def only_layout(self) -> bool:
+        """Whether as many instructions retire from other lines, pages or branches."""
+        counts = [e.a_turn(e.whole.instructions) for e in (self.before, self.after)]
+        return counts[0] == counts[1] and self.before.footprint != self.after.footprint
+
 
 def difference(before: Explanation, after: Explanation) -> Difference:
     """Subtracts turn from turn. Raises NotComparable where the clocks are not alike."""

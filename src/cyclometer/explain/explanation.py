@@ -13,13 +13,14 @@ from cyclometer.explain import floor as floors
 from cyclometer.explain import turn as turns
 from cyclometer.explain.evidence import Evidence, Facts
 from cyclometer.explain.floor import Share
+from cyclometer.explain.footprint import Footprint, footprint
 from cyclometer.explain.frames import Path
 from cyclometer.explain.parts import Part, by_cause, labels, largest_first, modes, split
 from cyclometer.explain.phases import phases
 from cyclometer.explain.stacks import paths
 from cyclometer.explain.turn import Turn
 from cyclometer.record.address_map import Place
-from cyclometer.record.trace import USER
+from cyclometer.record.trace import USER, instruction_set
 
 Line = tuple[str, str, int]  # function, file, line
 Instruction = tuple[bool, int]  # in a program, address
@@ -57,6 +58,7 @@ class Explanation:
     stacks: list[Part[Path]]
     segments: list[Segment]
     floor: list[Share]
+    footprint: Footprint
 
     def a_turn(self, count: int) -> Fraction:
         """A count of all turns as that of one."""
@@ -104,6 +106,7 @@ def explain(evidence: Evidence) -> Explanation:
         split(steps, open_at),
         _segments(turn, list(zip(in_modes, functions, in_phases, open_at, strict=True))),
         floors.floor(evidence, turn),
+        footprint(turn, places, instruction_set(turn.lead).name),
     )
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from cyclometer.explain.difference import Change, Difference
 from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.floor import Share
+from cyclometer.explain.footprint import Footprint
 from cyclometer.explain.parts import Part, together
 from cyclometer.report.comparison import paper
 
@@ -58,12 +59,21 @@ def heading(steady: Explanation, cold: Explanation | None) -> list[str]:
             f"  cold turn {number(cold.length)} {unit}: the first pass, evicted where the target "
             "can"
         )
+    lines.append(f"  code {footprint(steady.footprint)}")
     if not steady.in_sequence:
         lines.append(
             "  the events in the trace are not those of the contract's sequence, so phases are "
             "named by them"
         )
     return lines
+
+
+def footprint(f: Footprint) -> str:
+    """How much code a turn touches, in words."""
+    return (
+        f"in {f.lines} lines of 64 bytes and {f.pages} pages of 4 KiB, "
+        f"{number(f.branches)} branches taken"
+    )
 
 
 def options(configuration: Mapping[str, str]) -> str:
@@ -235,6 +245,11 @@ def difference_heading(found: Difference) -> list[str]:
         lines.append(
             f"  {side:6} {number(e.length)} on {e.facts.target}, {options(e.facts.configuration)}"
         )
+        lines.append(f"         code {footprint(e.footprint)}")
+    if found.only_layout:
+        lines.append(
+            "  as many instructions from another footprint: layout may explain a difference in time"
+        )
     return lines
 
 
@@ -280,6 +295,7 @@ def _turn_json(e: Explanation) -> dict[str, Any]:
         "exact": e.turn.exact,
         "steady": e.turn.steady,
         "in_sequence": e.in_sequence,
+        "footprint": footprint_json(e.footprint),
         "causes": e.whole.by_cause,
         "phases": [_part_json(part, name=part.name) for part in e.phases],
         "modes": [_part_json(part, name=part.name) for part in e.modes],
@@ -299,6 +315,11 @@ def _turn_json(e: Explanation) -> dict[str, Any]:
             for s in e.floor
         ],
     }
+
+
+def footprint_json(f: Footprint) -> dict[str, float]:
+    """Distinct lines and pages of all explained turns, and the branches of one."""
+    return {"lines_64_bytes": f.lines, "pages_4_kib": f.pages, "branches": float(f.branches)}
 
 
 def _part_json(part: Part[Any], **name: Any) -> dict[str, Any]:
@@ -326,6 +347,7 @@ def difference_json(found: Difference) -> dict[str, Any]:
                 "target": e.facts.target,
                 "configuration": e.facts.configuration,
                 "total": float(e.length),
+                "footprint": footprint_json(e.footprint),
             }
             for name, e in sides
         },

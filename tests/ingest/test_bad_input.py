@@ -67,7 +67,7 @@ def test_another_encoding_can_be_named(tmp_path: Path) -> None:
     refused(log, "encoding=latin-1")
     bundle, _ = ingest([log], Settings({"encoding": "latin-1"}))
     assert bundle.identity.summaries[0].mean == 886
-    with pytest.raises(BadFile, match="no encoding"):
+    with pytest.raises(BadFile, match="is not an encoding"):
         ingest([log], Settings({"encoding": "klingon"}))
 
 

@@ -34,7 +34,7 @@ def footprint(turn: Turn, places: AddressMap, instruction_set: str) -> Footprint
 
     A branch is taken where the next instruction in the same mode does not follow: it stands
     before, farther on than the longest instruction reaches, or behind another known one. So on
-    x86-64 a jump over less than 16 bytes of code that no one has executed is not told.
+    x86-64 a jump over less than 16 bytes of code that no one has executed is not seen.
     """
     user, pc = turn.steps["privilege"] == USER, turn.steps["pc"].astype(np.uint64)
     lines, pages = (

@@ -352,18 +352,29 @@ def test_the_suite_is_adjusted_as_scipy_does() -> None:
     assert [f.p for f in found] == pytest.approx([*stats.false_discovery_control(raw), None])
 
 
+def with_overall(one: Side, factor: float) -> Side:
+    """The same side, its overall latencies times `factor`."""
+    circle = one.circles[0]
+    runs = tuple(
+        replace(r, overall=replace(r.overall, value=factor * r.overall.value))
+        for r in circle.estimate.runs
+    )
+    return replace(one, circles=(replace(circle, estimate=replace(circle.estimate, runs=runs)),))
+
+
+def test_nothing_improves_whose_overall_latency_rises() -> None:
+    """The lowest regime became cheaper, and is met in fewer tests."""
+    before, after = one_side(Spec("a", QUIET)), one_side(Spec("a", times(0.9)))
+    assert compare(before, after).findings[0].verdict == "improved"
+    found = compare(before, with_overall(after, 1.5)).findings[0]
+    assert found.verdict == "undecided"
+    assert "but overall moved by +35.00 %" in found.reason
+
+
 def test_overall_is_shown_and_its_disagreement_said() -> None:
     """The tests of `after` left the lowest regime more often: it stays, overall moves."""
     before = one_side(Spec("a", QUIET))
-    circle = before.circles[0]
-    runs = tuple(
-        replace(r, overall=replace(r.overall, value=1.2 * r.overall.value))
-        for r in circle.estimate.runs
-    )
-    after = replace(
-        before, circles=(replace(circle, estimate=replace(circle.estimate, runs=runs)),)
-    )
-    found = compare(before, after).findings[0]
+    found = compare(before, with_overall(before, 1.2)).findings[0]
     assert found.verdict == "undecided"
     assert found.reason == "the latency stays, but overall moved by +20.00 %"
     assert found.overall_change == pytest.approx(0.2)

@@ -211,13 +211,16 @@ def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) ->
     if one.floor > options.margin:
         options = replace(options, margin=one.floor)
     decision = statistics.decide(one.change, one.units, options.margin, p, share)
+    verdict = for_rates(decision.verdict, both(pair)[0])
     veto = one.veto
-    if one.disagreement and decision.verdict == "equivalent":
+    if one.disagreement and verdict == "equivalent":
         veto = f"the latency stays, but {one.disagreement}"
+    elif verdict == "improved" and _opposed(one):
+        veto = f"the latency moved by {100 * one.change.fraction:+.2f} %, but {one.disagreement}"
     reason = veto or _why(one, decision, p, options)
     return Finding(
         pair=pair,
-        verdict="undecided" if veto else for_rates(decision.verdict, both(pair)[0]),
+        verdict="undecided" if veto else verdict,
         reason="; ".join(filter(None, (one.note, reason))),
         change=one.change.fraction,
         interval=one.change.interval,
@@ -228,6 +231,11 @@ def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) ->
         overall_change=None if one.overall is None else math.expm1(one.overall),
         disagreement=one.disagreement,
     )
+
+
+def _opposed(one: Basis) -> bool:
+    """Whether the overall latency surely moved, and to the other side."""
+    return bool(one.disagreement) and (one.overall or 0.0) * one.change.log_ratio < 0
 
 
 def _why(one: Basis, decision: statistics.Decision, p: float, options: Options) -> str:

@@ -17,7 +17,7 @@ C_FOLDERS = {"core": {"core"}, "linux": {"linux", "core"}, "kernel": {"kernel", 
 
 # The stages of src/cyclometer; a module imports from its own stage or an earlier one.
 STAGES = [
-    {"errors", "units", "text", "environment", "plugins"},
+    {"errors", "units", "text", "environment", "plugins", "git"},
     {"record"},
     {"bundle"},
     {"targets", "ingest", "doctor"},

@@ -41,6 +41,7 @@ COMMANDS = {
     "sweep": "cyclometer.cli.sweep",
     "site": "cyclometer.cli.site",
     "bisect": "cyclometer.cli.bisect",
+    "history": "cyclometer.cli.history",
 }
 
 

@@ -71,6 +71,7 @@ def command(
 
     Example: cyclometer bisect a.b --good v1 --build make -- --target qemu-virt --image k.elf
     """
+    from cyclometer import git
     from cyclometer.sweep import trees
     from cyclometer.targets import build as builds
 
@@ -78,7 +79,7 @@ def command(
         raise UsageError("measurements of real time disturb each other; leave --workers out")
     if output is not None and output.exists():
         raise UsageError(f"{output} is there already; choose another folder")
-    root = Path(trees.git(repository, "rev-parse", "--show-toplevel").rstrip("\n"))
+    root = git.root(repository)
     chain = trees.chain(root, good, bad)
     lanes = 1 if by == "interval" else min(workers or builds.cores(), max(2, len(chain) - 2))
     recipe = trees.Recipe(build, words, key, by == "exact")
@@ -113,14 +114,14 @@ def _found(
 
 
 def _print(root: Path, key: str, chain: Sequence[str], found: Found) -> None:
-    from cyclometer.sweep import trees
+    from cyclometer import git
 
     before, after = found.measured[found.last], found.measured[found.first]
     for commit in found.undecided:
         why = found.measured[commit].error or "its interval holds the middle"
         click.echo(f"{commit[:_HASH]} cannot be told: {why}", err=True)
     told = "first bad commit" if not found.undecided else "first bad commit, or one of those"
-    click.echo(f"{told}: {found.first[:_HASH]} {trees.subject(root, found.first)}")
+    click.echo(f"{told}: {found.first[:_HASH]} {git.subject(root, found.first)}")
     click.echo(f"{key}: {before.value:g} {before.unit} before it, {after.value:g} there")
     click.echo(f"measured {len(found.measured)} of {len(chain)} commits in {found.rounds} rounds")
 

@@ -60,7 +60,7 @@ def command(
         raise UsageError("--only chooses circles of a history; add --history, or leave it out")
     printed = sides.Form.of(as_json, as_markdown, form)
     if modes["history"]:
-        _history(operands, options, across, printed, only)
+        print_history(operands, options, across, printed, only)
         return
     if chosen:
         _MODES[chosen[0]](sides.together(operands), options, across, printed)
@@ -92,13 +92,14 @@ def _aa(paths: list[Path], options: Options, across: Across, form: sides.Form) -
     form.print(report, aa.measure(sides.load(paths), options))
 
 
-def _history(
+def print_history(
     operands: tuple[str, ...],
     options: Options,
     across: Across,
     form: sides.Form,
     only: tuple[str, ...],
 ) -> None:
+    """Prints the change points of bundles, or of a store."""
     from cyclometer.compare import history
     from cyclometer.report import history as report
 

@@ -27,10 +27,15 @@ TASK = "task"
 
 def tables(bundle: Bundle) -> dict[str, bytes]:
     """The bundle's rows and its entry, as Parquet files by table."""
+    return {table: parquet(table, held) for table, held in records(bundle).items()}
+
+
+def records(bundle: Bundle) -> dict[str, list[dict[str, Any]]]:
+    """The bundle's rows and its entry, by table: column -> value."""
     circles = side([bundle]).circles
     return {
-        "rows": parquet("rows", [_row(bundle, *each) for each in enumerate(circles)]),
-        "bundles": parquet("bundles", [_entry(bundle, len(circles))]),
+        "rows": [_row(bundle, *each) for each in enumerate(circles)],
+        "bundles": [_entry(bundle, len(circles))],
     }
 
 

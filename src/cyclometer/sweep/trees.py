@@ -16,42 +16,10 @@ from pathlib import Path
 from cyclometer.bundle import store
 from cyclometer.compare.pairing import side
 from cyclometer.errors import CyclometerError, UsageError
+from cyclometer.git import commit, git, last_line
 from cyclometer.sweep.bisect import Measured
-from cyclometer.text import plain
 
 _PROGRAM = "from cyclometer.cli import main; main()"
-
-
-def git(root: Path, *words: str, stdin: str = "") -> str:
-    """What git prints. Raises UsageError with its own words where it fails."""
-    try:
-        told = subprocess.run(
-            ["git", "-C", str(root), *words],
-            check=False,
-            input=stdin,
-            capture_output=True,
-            text=True,
-        )
-    except FileNotFoundError as error:
-        raise UsageError("git is not installed; install it and try again") from error
-    if told.returncode:
-        raise UsageError(f"git {words[0]} failed: {_last_line(told.stderr)}")
-    return told.stdout
-
-
-def commit(root: Path, name: str) -> str:
-    """The full hash of the commit that `name` means in the repository."""
-    try:
-        return git(
-            root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
-        ).strip()
-    except UsageError as error:
-        raise UsageError(f"{name!r} is no commit of the repository in {root}") from error
-
-
-def subject(root: Path, name: str) -> str:
-    """The first line of a commit's message."""
-    return plain(git(root, "log", "-1", "--format=%s", name).strip())
 
 
 def chain(root: Path, good: str, bad: str) -> list[str]:
@@ -105,11 +73,11 @@ class Trees:
         git(tree, "checkout", "--quiet", "--force", "--detach", commit)
         log, bundle = self._output / f"{commit}.log", self._output / commit
         if _logged(["sh", "-c", self._recipe.build], tree, log):
-            return Measured(error=f"it does not build ({_last_line(_text(log))})")
+            return Measured(error=f"it does not build ({last_line(_text(log))})")
         words = ["run", *self._recipe.words, "--only", self._recipe.key, "-o", str(bundle)]
         _logged([sys.executable, "-c", _PROGRAM, *words], tree, log)
         if not bundle.is_dir():
-            return Measured(error=_last_line(_text(log)).removeprefix("cyclometer: "))
+            return Measured(error=last_line(_text(log)).removeprefix("cyclometer: "))
         return latency(bundle, self._recipe)
 
 
@@ -158,8 +126,3 @@ def _logged(words: Sequence[str], tree: Path, log: Path) -> int:
 
 def _text(log: Path) -> str:
     return log.read_text(encoding="utf-8", errors="replace")
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return plain(lines[-1])[:300] if lines else "it said nothing"

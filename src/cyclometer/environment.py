@@ -2,7 +2,7 @@
 """Facts about a Linux machine that decide what a latency measured on it means.
 
 Everything is read from files under a root, so that a captured or made-up machine can be asked like
-the real one. A fact that the machine does not tell is absent from the answer; nothing is guessed.
+the real one. A fact that the machine does not state is absent from the answer; nothing is guessed.
 """
 
 from __future__ import annotations

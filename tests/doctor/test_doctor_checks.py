@@ -198,7 +198,7 @@ def test_every_check_has_a_disturbance_that_it_finds() -> None:
 
 
 def test_counters_of_the_processor_are_named_and_their_absence_is_no_fault() -> None:
-    assert "`compare --why` has nothing to tell" in finding("counters per turn", IDEAL).found
+    assert "`compare --why` has nothing to show" in finding("counters per turn", IDEAL).found
     seen = with_ability(hardware=("cycles", "itlb_misses"))
     assert "proofs count cycles, itlb_misses" in finding("counters per turn", seen).found
 

@@ -146,14 +146,14 @@ def values(
 def test_the_telling_test_is_the_last_of_a_flow_and_the_first_from_cold() -> None:
     flow = [values(Group, "accumulated", 40, 41), values(Group, "accumulated", 80, 81)]
     assert (
-        trace.telling(flow, ["x.y"])["x.y"].window,
-        trace.telling(flow, ["x.y"])["x.y"].value,
+        trace.to_explain(flow, ["x.y"])["x.y"].window,
+        trace.to_explain(flow, ["x.y"])["x.y"].value,
     ) == (3, 81)
     passes = [values(Overhead, "passes", 1, 1, 1), values(Pass, "passes", 900, 500)]
     assert (
-        trace.telling(passes, ["x.y"])["x.y"].window,
-        trace.telling(passes, ["x.y"])["x.y"].value,
+        trace.to_explain(passes, ["x.y"])["x.y"].window,
+        trace.to_explain(passes, ["x.y"])["x.y"].value,
     ) == (3, 900)
     direct = [values(Overhead, "direct", 1, 1), values(Pass, "direct", 900, 500)]
-    assert trace.telling(direct, ["x.y"])["x.y"].window == 3
-    assert trace.telling(direct, ["other"]) == {}
+    assert trace.to_explain(direct, ["x.y"])["x.y"].window == 3
+    assert trace.to_explain(direct, ["other"]) == {}

@@ -176,8 +176,8 @@ def _variant(side: str, chosen: dict[str, Any]) -> Variant:
         "wrapper": chosen[f"wrap_{side}"],
         "harness": "" if program is None else str(program.resolve()),
     }
-    told = {name: value for name, value in facts.items() if value}
-    return Variant(Launch(wrapper, added), program and program.resolve(), told)
+    stated = {name: value for name, value in facts.items() if value}
+    return Variant(Launch(wrapper, added), program and program.resolve(), stated)
 
 
 def _option(side: str, name: str) -> str:

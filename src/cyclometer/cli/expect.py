@@ -21,7 +21,7 @@ _MOST_EXPLAINED = 20
 
 def gate(path: Path, operands: Sequence[str], update: bool, as_json: bool) -> int:
     """Judges the last operand, a bundle, by the file; the exit code. One before it is a bundle of
-    the state that the file describes: its traces tell which functions carry a change.
+    the state that the file describes: its traces show which functions carry a change.
     """
     from cyclometer.bundle import store
     from cyclometer.compare import expected
@@ -70,11 +70,11 @@ def _functions(before: Path, after: Path, found: Sequence[Verdict]) -> dict[str,
     from cyclometer.explain.explanation import explain
 
     changed = [one.key for one in found if one.verdict in ("regressed", "improved")]
-    told = {}
+    by_key = {}
     for key in changed[:_MOST_EXPLAINED]:
         try:
             sides = [explain(sources.kept(path, key)["steady"]) for path in (before, after)]
-            told[key] = difference(*sides)
+            by_key[key] = difference(*sides)
         except CyclometerError:
-            continue  # no trace of this one: the count alone is told
-    return told
+            continue  # there is no trace of this one: report its count only
+    return by_key

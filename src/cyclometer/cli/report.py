@@ -14,7 +14,7 @@ from cyclometer.errors import UsageError
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
 
-_MOST = 6  # sides that colours can tell apart
+_MOST = 6  # sides that colours can distinguish
 
 
 @click.command()

@@ -46,8 +46,8 @@ def command(
     built = build.build(location, output)
     if as_json:
         written = {"circles": built.circles, "bundles": built.bundles}
-        told = {"output": str(output), "verdict": built.verdict, "written": written}
-        common.print_json("site", told)
+        answer = {"output": str(output), "verdict": built.verdict, "written": written}
+        common.print_json("site", answer)
         return
     click.echo(built.verdict)
     click.echo(

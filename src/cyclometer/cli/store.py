@@ -34,8 +34,8 @@ def init(url: str, as_json: bool) -> None:
     from cyclometer.store.location import Location
 
     layout.init(Location(url))
-    told = {"store": url, "version": layout.SCHEMA, "bundles": []}
-    _say("store", told, f"made the store {url}", as_json)
+    answer = {"store": url, "version": layout.SCHEMA, "bundles": []}
+    _say("store", answer, f"made the store {url}", as_json)
 
 
 @command.command()
@@ -112,8 +112,8 @@ def ls(url: str, target: str, as_json: bool) -> None:
 
     for e in found:
         problems = f", {e.problems} problems" if e.problems else ""
-        told = f"{e.bundle[:12]} {e.created:%Y-%m-%d %H:%M} {e.target}: {e.rows} rows{problems}"
-        click.echo(plain(f"{told} {e.title}".rstrip()))
+        line = f"{e.bundle[:12]} {e.created:%Y-%m-%d %H:%M} {e.target}: {e.rows} rows{problems}"
+        click.echo(plain(f"{line} {e.title}".rstrip()))
 
 
 @command.command()
@@ -165,13 +165,13 @@ def gc(url: str, older: float, dry_run: bool, as_json: bool) -> None:
         if not as_json:
             click.echo(name)
     done = "to remove" if dry_run else "removed"
-    told = {"files": found, "removed": not dry_run}
-    _say("leftovers", told, f"{len(found)} files {done}", as_json)
+    answer = {"files": found, "removed": not dry_run}
+    _say("leftovers", answer, f"{len(found)} files {done}", as_json)
 
 
-def _say(kind: str, told: dict[str, Any], sentence: str, as_json: bool) -> None:
+def _say(kind: str, answer: dict[str, Any], sentence: str, as_json: bool) -> None:
     if as_json:
-        common.print_json(kind, told)
+        common.print_json(kind, answer)
     else:
         click.echo(sentence)
 

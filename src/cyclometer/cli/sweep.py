@@ -133,10 +133,10 @@ def _list(plan: Plan, url: str, workers: int | None, as_json: bool) -> None:
     for n, task in enumerate(plan.tasks, 1):
         mark = "done" if task.name in known else "    "
         click.echo(f"{n:5} {task.name[:12]} {mark} {task.title}")
-    told = "the time is unknown: the store has no bundle of their kind"
+    duration = "the time is unknown: the store has no bundle of their kind"
     if expected_s is not None:
-        told = f"about {_spelled(expected_s)} on {lanes} workers"
-    click.echo(f"{len(missing)} of {len(plan.tasks)} tasks to run; {told}")
+        duration = f"about {_spelled(expected_s)} on {lanes} workers"
+    click.echo(f"{len(missing)} of {len(plan.tasks)} tasks to run; {duration}")
 
 
 def _spelled(time_s: float) -> str:
@@ -158,12 +158,12 @@ def _one(plan: Plan, location: Location, number: int, as_json: bool) -> int:
     outcome = work.perform(task, location.url)
     if outcome.error:
         raise MeasurementFailed(f"task {number} ({task.title}) failed: {outcome.error}")
-    told = "was there" if outcome.was_there else "done"
+    state = "was there" if outcome.was_there else "done"
     record = {"task": task.name, "result": outcome.result, "was_there": outcome.was_there}
     if as_json:
         common.print_json("sweep-task", record)
     else:
-        click.echo(f"{task.name[:12]} {told}: {task.title}")
+        click.echo(f"{task.name[:12]} {state}: {task.title}")
     return PASS
 
 
@@ -192,9 +192,9 @@ def _print(plan: Plan, report: Report, as_json: bool) -> None:
         common.print_json("sweep", _as_json(report))
         return
     for why in (report.failed, report.unlike):
-        for name, told in list(why.items())[:_MOST_NAMED]:
+        for name, reason in list(why.items())[:_MOST_NAMED]:
             n, title = titles[name]
-            click.echo(f"task {n} ({title}): {told}", err=True)
+            click.echo(f"task {n} ({title}): {reason}", err=True)
     quiet = [name for name in report.missing if name not in report.failed]
     for name in quiet[:_MOST_NAMED]:
         n, title = titles[name]
@@ -203,17 +203,17 @@ def _print(plan: Plan, report: Report, as_json: bool) -> None:
 
 
 def _sentence(report: Report) -> str:
-    told = [f"{report.done} of {report.tasks} tasks done, {report.there} of them before"]
+    parts = [f"{report.done} of {report.tasks} tasks done, {report.there} of them before"]
     if report.checked:
         same = report.checked - len(report.unlike)
-        told.append(f"{same} of {report.checked} measured again with the same result")
+        parts.append(f"{same} of {report.checked} measured again with the same result")
     if report.duplicates:
-        told.append(f"{report.duplicates} bundles measured twice were taken out")
+        parts.append(f"{report.duplicates} bundles measured twice were taken out")
     if report.interrupted:
-        told.append(f"{report.interrupted}; the same command goes on from here")
+        parts.append(f"{report.interrupted}; the same command goes on from here")
     elif report.missing:
-        told.append(f"{len(report.missing)} missing; the same command runs them")
-    return "; ".join(told) + "."
+        parts.append(f"{len(report.missing)} missing; the same command runs them")
+    return "; ".join(parts) + "."
 
 
 def _as_json(report: Report) -> dict[str, Any]:

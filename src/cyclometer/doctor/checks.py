@@ -368,7 +368,7 @@ def check_core_cycles(seen: Observation) -> Answer:
 
 def check_hardware(seen: Observation) -> Answer:
     if not seen.abilities.hardware:
-        return OK, "the CPU shows none; `compare --why` has nothing to tell here"
+        return OK, "the CPU shows none; `compare --why` has nothing to show here"
     return OK, f"proofs count {', '.join(seen.abilities.hardware)} (`compare --why`)"
 
 

@@ -75,7 +75,7 @@ class Observation:
     siblings: list[int]
     idle_states: list[IdleState]  # those not disabled
     tracefs: bool
-    # part of each second kept for ordinary threads; None where not told
+    # part of each second kept for ordinary threads; None if unknown
     fair_server_share: float | None
     activity: Activity
     abilities: Abilities

@@ -87,7 +87,7 @@ def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> 
         for record in traced.records
         if isinstance(record, Circle)
     }
-    tests = trace.telling(traced.records, keys)
+    tests = trace.to_explain(traced.records, keys)
     others = {
         key: _pair(latency)
         for key in FLOOR_KEYS

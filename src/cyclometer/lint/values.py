@@ -179,9 +179,7 @@ def _steps(rule: Rule, view: View) -> Iterator[Finding]:
 
 
 def _step(values: np.ndarray) -> int:
-    """The greatest common divisor of integer values; 1 where they are not integers or too few to
-    tell.
-    """
+    """The greatest common divisor of integer values; 1 if they are not integers or too few."""
     distinct = np.unique(values)
     if (
         len(distinct) < 5

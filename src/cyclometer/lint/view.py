@@ -176,7 +176,7 @@ def listed(items: Sequence[str], most: int = 4) -> str:
 
 
 def decimals(value: float) -> int:
-    """How many decimals a figure was printed with, as far as its shortest text tells (trailing
+    """How many decimals a figure was printed with, as far as its shortest text shows (trailing
     zeros are lost).
     """
     text = repr(value)

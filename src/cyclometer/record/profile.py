@@ -67,4 +67,4 @@ def unpack(packed: bytes, name: str) -> Profile:
             text = file.read(_UNPACKED_MAX_BYTES)
         return msgspec.json.decode(text, type=Profile)
     except (OSError, EOFError, zlib.error, msgspec.DecodeError) as error:
-        raise BadFile(f"{name} is no profile of a circle ({error}); make it anew") from error
+        raise BadFile(f"{name} is not a profile of a circle ({error}); make it anew") from error

@@ -49,7 +49,7 @@ _FIRST_STEP = np.dtype(
 )
 STEP = np.dtype([*_FIRST_STEP.descr, ("stack", "<u8")])
 """One retired or trapped instruction. `causes` say where the clock's steps since the instruction
-before went; `stack` is the stack pointer that it found, 0 where the machine does not tell.
+before went; `stack` is the stack pointer that it found, 0 if the machine does not show it.
 """
 _VERSIONS = {1: _FIRST_STEP, 2: STEP}
 # bits of `flags`: trapped instead of retiring; an interrupt was taken here
@@ -204,7 +204,7 @@ def tests(records: Iterable[Record]) -> Iterator[Test]:
                 number += 1
 
 
-def telling(records: Iterable[Record], keys: Iterable[str]) -> dict[str, Test]:
+def to_explain(records: Iterable[Record], keys: Iterable[str]) -> dict[str, Test]:
     """The test to explain of each circle: of an accumulated flow the last one, of `passes` the
     first.
 
@@ -231,11 +231,11 @@ def listed(records: Iterable[Record]) -> list[str]:
 @dataclass(frozen=True)
 class TraceResult:
     """Boots whose machine wrote down what it executed: their records, and the window of each
-    circle's telling test.
+    circle's explained test.
     """
 
     records: Sequence[Record]
-    windows: Mapping[str, Steps]  # by key; see telling()
+    windows: Mapping[str, Steps]  # by key; see to_explain()
     places: AddressMap
     # of the machine, beside the image's configuration
     settings: Mapping[str, str] = field(default_factory=dict)

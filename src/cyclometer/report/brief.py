@@ -73,8 +73,8 @@ def page_columns() -> int:
     terminal = Terminal()
     if terminal.is_terminal:
         return terminal.width
-    told = os.environ.get("COLUMNS", "")
-    return int(told) if told.isdecimal() and int(told) else PAPER
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) else PAPER
 
 
 def lines(found: Sequence[Estimate], page: int) -> list[Text]:
@@ -90,13 +90,14 @@ def lines(found: Sequence[Estimate], page: int) -> list[Text]:
     printed = [Text(_line("circle", head, widths, name_width), style="bold")]
     for e, label, row in zip(found, labels, cells, strict=True):
         short = _short(label, name_width)
-        told = row if _valid(e) else [_absent(e), *row[1:]]
-        printed.append(Text(_line(short, told, widths, name_width), style="" if e.valid else "red"))
+        shown = row if _valid(e) else [_absent(e), *row[1:]]
+        line = _line(short, shown, widths, name_width)
+        printed.append(Text(line, style="" if e.valid else "red"))
     return printed
 
 
 def _short(label: str, width: int) -> str:
-    """A label in so many columns: its middle is left out, for its ends tell it from others."""
+    """A label in so many columns: its middle is left out, because its ends distinguish it."""
     if len(label) <= width:
         return label
     head = width // 2

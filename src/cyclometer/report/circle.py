@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One estimate with its samples, and names that tell estimates apart: what printers, exporters and
+"""One estimate with its samples, and names that distinguish estimates: what printers, exporters and
 charts share.
 """
 
@@ -119,22 +119,22 @@ def _tests(samples: Samples, rows: NDArray[np.intp], e: Estimate | None) -> Test
 
 
 def names(found: Sequence[Estimate]) -> list[str]:
-    """One name an estimate, all different: the key, then in what configuration, clock or flow
+    """One name per estimate, all different: the key, then in what configuration, clock or flow
     differ from namesakes'.
 
     `fifo.put` stays `fifo.put`; two configurations of it become `fifo.put/mcs=off` and
-    `fifo.put/mcs=on`, two rows that nothing tells apart `fifo.put/1` and `fifo.put/2`.
+    `fifo.put/mcs=on`, two rows that nothing distinguishes `fifo.put/1` and `fifo.put/2`.
     """
     keys = Counter(e.contract.key for e in found)
-    told = [
+    unique = [
         e.contract.key + (_difference(e, found) if keys[e.contract.key] > 1 else "") for e in found
     ]
-    again, seen = Counter(told), Counter[str]()
-    for place, name in enumerate(told):
+    again, seen = Counter(unique), Counter[str]()
+    for place, name in enumerate(unique):
         if again[name] > 1:
             seen[name] += 1
-            told[place] = f"{name}/{seen[name]}"
-    return told
+            unique[place] = f"{name}/{seen[name]}"
+    return unique
 
 
 def chosen(found: Sequence[Estimate], wanted: str) -> list[Estimate]:

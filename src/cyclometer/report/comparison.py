@@ -29,7 +29,7 @@ _WIDE = 150  # columns from which latencies and reasons stand in the table
 # verdicts that mean nothing without their reason
 _REFUSED = ("failed", "invalid", "not comparable")
 _MARKDOWN_ROWS = 25
-# half-widths that tell a change to a tenth and to a hundredth of a percent
+# half-widths that resolve a change to a tenth and to a hundredth of a percent
 _TENTH, _FINEST = (0.0099, 0.0005)
 _STYLES = {
     "regressed": "bold red",
@@ -239,7 +239,7 @@ def _markdown_table(found: Sequence[Finding], telling: Iterable[str]) -> list[st
 
 
 def telling_options(findings: Iterable[Finding]) -> frozenset[str]:
-    """Options of the configuration that tell rows of one key apart."""
+    """Options of the configuration that distinguish rows of one key."""
     values: dict[tuple[str, str], set[str]] = {}
     for f in findings:
         either = f.pair.before or f.pair.after
@@ -249,7 +249,7 @@ def telling_options(findings: Iterable[Finding]) -> frozenset[str]:
 
 
 def label(f: Finding, telling: Iterable[str]) -> str:
-    """The key, and of the configuration what tells it apart."""
+    """The key, and of the configuration what distinguishes it."""
     options = _configuration(f.pair.before or f.pair.after)
     named = ", ".join(f"{name}={options[name]}" for name in sorted(telling) if name in options)
     return f"{f.key} [{named}]" if named else f.key
@@ -308,8 +308,8 @@ def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
 
 
 def _verdict_cell(f: Finding) -> str:
-    told = f.reason if f.verdict not in ("regressed", "improved") else f.disagreement
-    text = words(f.verdict + (f": {told}" if told else ""))
+    why = f.reason if f.verdict not in ("regressed", "improved") else f.disagreement
+    text = words(f.verdict + (f": {why}" if why else ""))
     return f"**{text}**" if f.verdict == "regressed" else text
 
 

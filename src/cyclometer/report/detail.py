@@ -108,10 +108,10 @@ def _contract(e: Estimate) -> list[str]:
 def _counters(bundle: Bundle, e: Estimate) -> list[str]:
     """What the processor counted in the proof, if it shows its counters."""
     counted = hardware.per_turn(bundle, e.contract.key)
-    told = [f"{value:.4g} {name.replace('_', ' ')}" for name, value in counted.items()]
+    counters = [f"{value:.4g} {name.replace('_', ' ')}" for name, value in counted.items()]
     ipc = hardware.instructions_per_cycle(counted)
-    told += [] if ipc is None else [f"IPC {ipc:.2f}"]
-    return [f"  processor      {', '.join(told)} per turn, in the proof"] if told else []
+    counters += [] if ipc is None else [f"IPC {ipc:.2f}"]
+    return [f"  processor      {', '.join(counters)} per turn, in the proof"] if counters else []
 
 
 def _surroundings(bundle: Bundle, e: Estimate) -> list[str]:
@@ -158,13 +158,13 @@ def _extremes(bundle: Bundle, e: Estimate) -> list[str]:
     found = extremes.extremes(bundle, e.contract.key)
     if found is None:
         return []
-    told = f"min {found.least:.6g}, max {found.most:.6g} {e.clock.unit}"
+    ends = f"min {found.least:.6g}, max {found.most:.6g} {e.clock.unit}"
     if found.passes is None:
-        return [f"  extremes       {told}, as its tool printed them"]
+        return [f"  extremes       {ends}, as its tool printed them"]
     when = "" if found.at_s is None else f" at {found.at_s:.3f} s"
     hit = ", ".join(found.tags) or "undisturbed"
     return [
-        f"  extremes       {told} of {found.passes} single turns, excluded ones too; the largest "
+        f"  extremes       {ends} of {found.passes} single turns, excluded ones too; the largest "
         f"in run {found.run}{when}: {hit}"
     ]
 
@@ -195,7 +195,7 @@ def _percent(fraction: float) -> str:
 
 
 def _modes(tails: DirectEstimate) -> str:
-    """Where they lie, as finely as they are told apart, and what share of the turns each has."""
+    """Where they lie, as finely as the clock resolves, and what share of the turns each has."""
     places = (
         digits.rounded(mode.position, modes.BANDWIDTH * abs(mode.position)) for mode in tails.modes
     )
@@ -280,8 +280,8 @@ def _plan(bundle: Bundle, e: Estimate) -> list[str]:
 
 
 def _test_units(bundle: Bundle, e: Estimate) -> float:
-    """Clock units from one test to the next, counters and all; a test's own where arrival was not
-    told.
+    """Clock units from one test to the next, counters and all; a test's own if its arrival is
+    unknown.
     """
     rows = bundle.samples.tests(e.row)
     steps = np.diff(bundle.samples.at[rows])

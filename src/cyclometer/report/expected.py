@@ -35,7 +35,7 @@ def show(found: Sequence[Verdict], functions: Mapping[str, Difference]) -> None:
     """Prints what is not as expected, with the functions that carry it where they are known."""
     for verdict in _ORDER:
         for one in (one for one in found if one.verdict == verdict):
-            click.echo(plain(f"{one.key}: {_told(one)}"))
+            click.echo(plain(f"{one.key}: {_sentence(one)}"))
             if one.key in functions:
                 click.echo(plain(f"    {'; '.join(_functions(functions[one.key]))}"))
     click.echo(sentence(found))
@@ -44,9 +44,11 @@ def show(found: Sequence[Verdict], functions: Mapping[str, Difference]) -> None:
 def sentence(found: Sequence[Verdict]) -> str:
     """The whole in one sentence."""
     counts = Counter(one.verdict for one in found)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict])
+    different = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict])
     same = f"{counts['same']} of {len(found)} counts are as expected"
-    return f"{same}, {told}; write an intended change down with --update." if told else f"{same}."
+    if not different:
+        return f"{same}."
+    return f"{same}, {different}; write an intended change down with --update."
 
 
 def as_json(found: Sequence[Verdict], functions: Mapping[str, Difference]) -> dict[str, Any]:
@@ -67,7 +69,7 @@ def as_json(found: Sequence[Verdict], functions: Mapping[str, Difference]) -> di
     return {"rows": rows, "summary": sentence(found)}
 
 
-def _told(one: Verdict) -> str:
+def _sentence(one: Verdict) -> str:
     if one.verdict == "gone":
         return f"gone; {one.table} expects {one.expected:g}"
     if one.verdict == "new":

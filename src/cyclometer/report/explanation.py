@@ -118,10 +118,10 @@ def number(value: Fraction) -> str:
 
 def causes(named: Mapping[str, int | Fraction]) -> str:
     """The largest causes but the issue of instructions, which each has."""
-    told = [
+    shares = [
         f"{cause} {number(Fraction(count))}" for cause, count in named.items() if cause != "issue"
     ]
-    return ", ".join(told[:_NAMED])
+    return ", ".join(shares[:_NAMED])
 
 
 def _shown(
@@ -168,12 +168,12 @@ def _parts(
             cells.append(number(e.a_turn(part.instructions)))
         if cold is not None:
             cells.append(number(cold.a_turn(there[part.name].total)) if part.name in there else "")
-        told = (
+        why = (
             ""
             if title == "cause"
             else causes({name: e.a_turn(n) for name, n in part.by_cause.items()})
         )
-        table.add_row(part.name, *cells, told)
+        table.add_row(part.name, *cells, why)
     return table
 
 
@@ -215,9 +215,9 @@ def listing(e: Explanation) -> Iterator[str]:
             if (line := f"{place.file}:{place.line}" if place.file else "") != where:
                 where = line
                 yield f"    {line}"
-            told = causes({name: e.a_turn(n) for name, n in part.by_cause.items()})
+            why = causes({name: e.a_turn(n) for name, n in part.by_cause.items()})
             count = f"{number(e.a_turn(part.total)):>8} {number(e.a_turn(part.instructions)):>6}x"
-            yield f"{count} {part.name[1]:>12x}  {place.text or '?':<36} {told}".rstrip()
+            yield f"{count} {part.name[1]:>12x}  {place.text or '?':<36} {why}".rstrip()
 
 
 def by_function(e: Explanation) -> Iterator[tuple[str, list[Part[tuple[bool, int]]]]]:
@@ -269,8 +269,8 @@ def signed(value: Fraction) -> str:
 
 def signed_causes(change: Change) -> str:
     """What each cause adds to a change, where it is not one cause alone."""
-    told = [f"{cause} {signed(count)}" for cause, count in change.by_cause.items()]
-    return ", ".join(told[:_NAMED])
+    shares = [f"{cause} {signed(count)}" for cause, count in change.by_cause.items()]
+    return ", ".join(shares[:_NAMED])
 
 
 def as_json(steady: Explanation, cold: Explanation | None) -> dict[str, Any]:

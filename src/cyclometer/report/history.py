@@ -83,8 +83,8 @@ def markdown(found: Sequence[Series]) -> str:
     if listed:
         lines += ["| circle | change | since | what changed there |", "|---|--:|---|---|"]
     for series, change in listed[:_MARKDOWN_ROWS]:
-        told = (change.first.when, "; ".join(_named(change)))
-        cells = (code(series.key), signed(change.change), *map(words, told))
+        where = (change.first.when, "; ".join(_named(change)))
+        cells = (code(series.key), signed(change.change), *map(words, where))
         lines.append(line(cells))
     if len(listed) > _MARKDOWN_ROWS:
         lines.append(f"\nand {len(listed) - _MARKDOWN_ROWS} more change points.")

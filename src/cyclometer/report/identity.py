@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 Difference = tuple[str, str, str]  # name, before, after; empty where a side does not state it
 
 _CONFIG = "config."
-_MOST = 12  # differences told one by one
+_MOST = 12  # differences listed one by one
 _MOST_OPTIONS = 8
 _COMPILER = re.compile(r"(?:gcc|clang)[^()]*(?:\([^()]*\))?[^(),]*")
 # Options that steer the path of a system call or a switch; they are named first.

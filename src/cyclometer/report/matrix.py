@@ -68,8 +68,8 @@ def mean_cells(means: tuple[Mean, ...]) -> list[str]:
 def notes(matrix: Matrix) -> list[str]:
     """What the later columns state otherwise than the first about machine and build."""
     units = {row.unit for row in matrix.rows}
-    told = [(c, identity.sentences(found, units)) for c, found in differences(matrix).items()]
-    return [f"{column}: {note}" for column, lines in told for note in lines]
+    differing = [(c, identity.sentences(found, units)) for c, found in differences(matrix).items()]
+    return [f"{column}: {note}" for column, lines in differing for note in lines]
 
 
 def differences(matrix: Matrix) -> dict[str, list[identity.Difference]]:
@@ -142,10 +142,8 @@ def markdown(matrix: Matrix) -> str:
     rows = [_line(row.contract.key, row_cells(row)) for row in by_cost[:_MARKDOWN_ROWS]]
     left = len(matrix.rows) - len(rows)
     more = [f"\nand {left} more rows."] if left > 0 else []
-    told = [f"\n- {words(note)}" for note in notes(matrix)]
-    return (
-        "\n".join([f"**{words(sentence(matrix))}**", "", *head, *means, *rows, *more, *told]) + "\n"
-    )
+    more += [f"\n- {words(note)}" for note in notes(matrix)]
+    return "\n".join([f"**{words(sentence(matrix))}**", "", *head, *means, *rows, *more]) + "\n"
 
 
 def _line(name: str, cells: list[str]) -> str:

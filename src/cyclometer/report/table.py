@@ -225,8 +225,8 @@ def footnotes(bundle: Bundle, found: list[Estimate], wide: bool = True) -> list[
     assumption = next((e.assumption for e in found if e.assumption), "")
     if assumption:
         notes.append(f"intervals of printed figures assume: {assumption}.")
-    told = {f"circle {e.contract.key}" for e in wrong}
-    problems = [p for p in bundle.identity.problems if p.where not in told]
+    listed = {f"circle {e.contract.key}" for e in wrong}
+    problems = [p for p in bundle.identity.problems if p.where not in listed]
     notes += [": ".join(filter(None, (p.kind, p.where, p.what))) for p in problems]
     return notes
 

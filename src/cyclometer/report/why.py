@@ -14,7 +14,7 @@ from cyclometer.report.markdown import code, line
 
 KIND = "why"
 _NONE = (
-    "Neither side has counters of the processor for a circle of both; `cyclometer doctor` tells "
+    "Neither side has counters of the processor for a circle of both; `cyclometer doctor` says "
     "whether this machine shows them."
 )
 

@@ -123,8 +123,8 @@ def _write_bundles(database: Any, out: Path, bundles: list[str]) -> int:
             _OF_BUNDLE, [[*rows]]
         ).fetchall():
             options = msgspec.json.decode(configuration, type=dict[str, str])
-            told = ", ".join(f"{n}={v}" for n, v in sorted(options.items()))
-            rows[bundle][likeness] = [key, told, latency, unit]
+            options_text = ", ".join(f"{n}={v}" for n, v in sorted(options.items()))
+            rows[bundle][likeness] = [key, options_text, latency, unit]
         for bundle, held in rows.items():
             # JSON with every < escaped is a script that cannot end its element
             encoded = msgspec.json.encode(held).decode().replace("<", "\\u003c")

@@ -20,14 +20,14 @@ _MOST_DRAWN = 800  # points of a chart, each a stretch of the history
 _MOST_LISTED = 100
 
 
-def overview(states: Mapping[str, State], acknowledged: Mapping[str, str], told: str) -> str:
+def overview(states: Mapping[str, State], acknowledged: Mapping[str, str], lead: str) -> str:
     """The first page: alerts that wait, and a line for each circle, by target."""
     alerts = [(name, alert) for name, one in states.items() for alert in one.alerts]
     alerts.sort(key=lambda pair: pair[1].since, reverse=True)
     waiting = [pair for pair in alerts if pair[1].id not in acknowledged]
     targets = sorted({one.target for one in states.values()})
     parts = [
-        _header("Latencies over time", told, ""),
+        _header("Latencies over time", lead, ""),
         tag("h2", "Changes that wait for a look") if waiting else None,
         _alerts(waiting[:_MOST_LISTED], acknowledged) if waiting else None,
         _more(len(waiting)),
@@ -81,14 +81,14 @@ def badge(states: Sequence[State], acknowledged: Mapping[str, str]) -> str:
         for one in states
         for alert in one.alerts
     )
-    told = f"{waiting} regressions" if waiting else "no regression"
-    left, right = 62, 12 + 7 * len(told)
+    state = f"{waiting} regressions" if waiting else "no regression"
+    left, right = 62, 12 + 7 * len(state)
     parts = (
-        tag("title", f"latency: {told}"),
+        tag("title", f"latency: {state}"),
         tag("rect", width=left + right, height=20, rx=3, fill="#555"),
         tag("rect", x=left, width=right, height=20, rx=3, fill="#b3261e" if waiting else "#14724f"),
         tag("text", "latency", x=8, y=14),
-        tag("text", told, x=left + 6, y=14),
+        tag("text", state, x=left + 6, y=14),
     )
     drawn = tag(
         "svg",
@@ -128,12 +128,12 @@ def _alerts(alerts: Sequence[tuple[str, Alert]], acknowledged: Mapping[str, str]
         why = acknowledged.get(alert.id)
         seen = "waits" if why is None else f"acknowledged: {why}"
         cause = "; ".join(alert.cause[:6]) or "nothing in the identity changed"
-        told = f"{alert.id} {seen}. {cause}" if name else f"{seen}. {cause}"
+        text = f"{alert.id} {seen}. {cause}" if name else f"{seen}. {cause}"
         cells = [
             tag("th", key, scope="row"),
             tag("td", tag("span", signed(alert.change), cls=alert.direction), cls="n"),
             tag("td", alert.since[:16].replace("T", " ")),
-            tag("td", tag("small", told)),
+            tag("td", tag("small", text)),
         ]
         rows.append(tag("tr", *cells))
     first = "circle" if any(name for name, _ in alerts) else "alert"
@@ -169,8 +169,8 @@ def _head(*names: str) -> Markup:
 
 
 def _options(one: State) -> Markup | None:
-    told = ", ".join(f"{n}={v}" for n, v in sorted(one.configuration.items()))
-    return tag("small", told) if told else None
+    text = ", ".join(f"{n}={v}" for n, v in sorted(one.configuration.items()))
+    return tag("small", text) if text else None
 
 
 def _points(series: Series) -> Markup:
@@ -209,8 +209,8 @@ def _chart(series: Series) -> Markup:
     frame.draw(plot.series(0, plot.band(x, *y), plot.dots(x, frame.y.many((low + high) / 2))))
     for change in series.changes:
         frame.draw(_rule(frame, series, change))
-    told = f"{values.size} values from {values.min():g} to {values.max():g} {series.unit}"
-    return plot.Chart("History", told, frame.body()).svg()
+    summary = f"{values.size} values from {values.min():g} to {values.max():g} {series.unit}"
+    return plot.Chart("History", summary, frame.body()).svg()
 
 
 def _rule(frame: plot.Frame, series: Series, change: ChangePoint) -> Markup:

@@ -117,18 +117,18 @@ def sentence(states: Sequence[State], acknowledged: Mapping[str, str]) -> str:
     waiting = [alert for alert in alerts if alert.id not in acknowledged]
     worse = sum(alert.direction == "regressed" for alert in waiting)
     outside = sum(one.stands_out for one in states)
-    told = (
+    waits = (
         f"{len(states)} circles: {worse} regressions and {len(waiting) - worse} improvements wait"
     )
     done = f", {len(alerts) - len(waiting)} changes are acknowledged"
     odd = f"; {outside} newest values stand out" if outside else ""
-    return f"{told} for a look{done}{odd}."
+    return f"{waits} for a look{done}{odd}."
 
 
 def acknowledge(location: Location, alert: str, why: str) -> None:
-    """Notes in the store that an alert was looked at. UsageError for what is no alert's id."""
+    """Notes in the store that an alert was looked at. UsageError if it is not an alert's id."""
     if not _ID.fullmatch(alert):
-        raise UsageError(f"{alert[:40]!r} is no alert; the site lists them as ten hex digits")
+        raise UsageError(f"{alert[:40]!r} is not an alert; the site lists them as ten hex digits")
     quoted = msgspec.json.encode(why).decode()  # a JSON text is a TOML one
     location.write(f"{_FOLDER}/{alert}.toml", f"why = {quoted}\n".encode())
 

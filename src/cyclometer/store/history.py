@@ -48,10 +48,10 @@ def of_keys(
     are the identities of its bundles.
     """
     chosen = " OR ".join(["key GLOB ?"] * len(only))
-    told = database.execute(_POINTS.format(chosen=chosen), list(only)).fetchall()
+    found = database.execute(_POINTS.format(chosen=chosen), list(only)).fetchall()
     points: dict[str, list[Point]] = defaultdict(list)
     missing: dict[str, int] = defaultdict(int)
-    for likeness, key, latency, unit, configuration, exact, layout_floor, created, bundle in told:
+    for likeness, key, latency, unit, configuration, exact, layout_floor, created, bundle in found:
         if latency is None or latency <= 0:
             missing[likeness] += 1
             continue

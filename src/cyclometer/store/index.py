@@ -66,8 +66,8 @@ def query(location: Location, sql: str) -> tuple[list[str], list[tuple[Any, ...]
             done = database.execute(statements[0])
             return [column[0] for column in done.description], done.fetchall()
         except duckdb.Error as error:
-            told = str(error).splitlines()[0]
-            raise UsageError(f"the query failed ({told}); docs/store.md lists columns") from error
+            reason = str(error).splitlines()[0]
+            raise UsageError(f"the query failed ({reason}); docs/store.md lists columns") from error
 
 
 def _updated(location: Location, database: Any, folder: Path, table: str) -> list[Path]:
@@ -112,9 +112,9 @@ def _write(
         try:
             return _stored(database, folder, table, chosen, files, [n[-72:-8] for n in names])
         except duckdb.Error as error:
-            told = str(error).splitlines()[0]
+            reason = str(error).splitlines()[0]
             raise BadFile(
-                f"a file of {location.url} is damaged ({told}); remove it there and push its "
+                f"a file of {location.url} is damaged ({reason}); remove it there and push its "
                 "bundle again"
             ) from error
 

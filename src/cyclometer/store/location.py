@@ -153,9 +153,9 @@ class _Refusal:
             or not isinstance(error, Exception)
         ):
             return
-        told = " ".join(str(error).split()) or type(error).__name__
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise MeasurementFailed(
-            f"the store {self._url} refused ({told}); check its address, your credentials and "
+            f"the store {self._url} refused ({reason}); check its address, your credentials and "
             "its free space, and try again"
         ) from error
 

@@ -27,7 +27,7 @@ _POLL_S = 0.5
 NOBODY_S = 60.0
 """After this long without any worker a sweep ends: a farm that is gone does not come back soon."""
 
-Told = Callable[[Outcome], None]
+Notify = Callable[[Outcome], None]
 
 
 @contextmanager
@@ -72,29 +72,29 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         yield client
 
 
-def perform(client: Any, tasks: Sequence[Task], url: str, told: Told) -> None:
+def perform(client: Any, tasks: Sequence[Task], url: str, notify: Notify) -> None:
     """Has every task performed: exact ones on all workers, then the others alone on their machine.
 
-    `told` hears of each as it ends. Raises MeasurementFailed where the scheduler is lost.
+    `notify` hears of each as it ends. Raises MeasurementFailed where the scheduler is lost.
     """
     exact = [task for task in tasks if task.is_exact]
     timed = [task for task in tasks if not task.is_exact]
     if exact:
         options = [{"retries": 0} for _ in exact]
-        _until_done(client, work.perform, exact, url, options, told)
+        _until_done(client, work.perform, exact, url, options, notify)
     if timed:
         chosen = _timing_options(client)
-        _until_done(client, work.perform, timed, url, [chosen for _ in timed], told)
+        _until_done(client, work.perform, timed, url, [chosen for _ in timed], notify)
 
 
-def check(client: Any, tasks: Sequence[tuple[Task, str]], url: str, told: Told) -> None:
+def check(client: Any, tasks: Sequence[tuple[Task, str]], url: str, notify: Notify) -> None:
     """Has exact tasks measured again, each on another worker than the one it names, if any is."""
     names = {str(worker["name"]): address for address, worker in _workers(client).items()}
     options = []
     for _, where in tasks:
         others = [address for name, address in names.items() if name != where.rpartition(" ")[2]]
         options.append({"workers": others} if others else {})
-    _until_done(client, work.again, [task for task, _ in tasks], url, options, told)
+    _until_done(client, work.again, [task for task, _ in tasks], url, options, notify)
 
 
 def _until_done(
@@ -103,7 +103,7 @@ def _until_done(
     tasks: Sequence[Task],
     url: str,
     options: Sequence[dict[str, Any]],
-    told: Told,
+    notify: Notify,
 ) -> None:
     import distributed
 
@@ -123,7 +123,7 @@ def _until_done(
             except TimeoutError:
                 continue
             for future in ended.done:
-                told(_outcome(future, futures[future]))
+                notify(_outcome(future, futures[future]))
             waiting = set(ended.not_done)
     finally:
         for future in waiting:
@@ -143,8 +143,8 @@ def _outcome(future: Any, task: Task) -> Outcome:
         outcome: Outcome = future.result()
         return outcome
     except Exception as error:  # of the engine: KilledWorker, CancelledError, lost connections
-        told = " ".join(str(error).split())[:200]
-        return Outcome(task.name, "", error=f"{type(error).__name__}: {told}")
+        reason = " ".join(str(error).split())[:200]
+        return Outcome(task.name, "", error=f"{type(error).__name__}: {reason}")
 
 
 def _on_worker(job: Callable[..., Outcome], task: Task, url: str) -> Outcome:

@@ -39,14 +39,14 @@ class Plan:
 def read(path: Path) -> Plan:
     """Raises BadFile, naming what is wrong, for a file that is not a plan or plans nothing."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadFile(f"{path} cannot be read ({error.strerror}); name a plan file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFile(f"{path} is not TOML ({error}); docs/sweep.md shows a plan") from error
     try:
         images: dict[str, Path] = {}
-        tasks = tuple({t.name: t for t in _tasks(told, path.parent, images)}.values())
+        tasks = tuple({t.name: t for t in _tasks(content, path.parent, images)}.values())
     except _Wrong as wrong:
         raise BadFile(f"{path}: {wrong}; docs/sweep.md lists what a plan may hold") from None
     if not tasks:
@@ -58,11 +58,11 @@ class _Wrong(Exception):
     """What is wrong in a plan, as a phrase."""
 
 
-def _tasks(told: Mapping[str, Any], folder: Path, images: dict[str, Path]) -> Iterator[Task]:
-    if unknown := told.keys() - set(_SECTIONS):
+def _tasks(content: Mapping[str, Any], folder: Path, images: dict[str, Path]) -> Iterator[Task]:
+    if unknown := content.keys() - set(_SECTIONS):
         raise _Wrong(f"there is no section {min(unknown)!r}")
-    fixed, axes = told.get("sweep", {}), told.get("axes", {})
-    excluded = told.get("exclude", [])
+    fixed, axes = content.get("sweep", {}), content.get("axes", {})
+    excluded = content.get("exclude", [])
     if not (isinstance(fixed, dict) and isinstance(axes, dict) and isinstance(excluded, list)):
         raise _Wrong("[sweep] and [axes] are tables, [[exclude]] is a list of tables")
     if twice := fixed.keys() & axes.keys():

@@ -74,7 +74,7 @@ def _measure(
     by_name = {task.name: task for task in missing}
     ended: dict[str, Outcome] = {}
 
-    def told(outcome: Outcome) -> None:
+    def note(outcome: Outcome) -> None:
         ended[outcome.name] = outcome
         if outcome.error:
             report.failed[outcome.name] = outcome.error
@@ -84,7 +84,7 @@ def _measure(
     progress(0, len(missing), "starting workers")
     try:
         with engine.cluster(scheduler, workers) as client:
-            engine.perform(client, missing, location.url, told)
+            engine.perform(client, missing, location.url, note)
             fresh = [
                 (by_name[name], outcome)
                 for name, outcome in ended.items()
@@ -113,7 +113,7 @@ def _check(
 ) -> None:
     first = {task.name: (task, outcome) for task, outcome in sample}
 
-    def told(outcome: Outcome) -> None:
+    def note(outcome: Outcome) -> None:
         report.checked += 1
         progress(report.checked, len(sample), f"checking on {outcome.where}")
         task, before = first[outcome.name]
@@ -126,7 +126,7 @@ def _check(
             )
 
     pairs = [(task, outcome.where) for task, outcome in sample]
-    engine.check(client, pairs, location.url, told)
+    engine.check(client, pairs, location.url, note)
 
 
 def _settled(plan: Plan, location: Location, report: Report) -> Report:

@@ -53,8 +53,8 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
             if name == "config":
                 words += [f"{option}={chosen}" for option, chosen in sorted(value.items())]
             else:
-                told = ",".join(map(str, value)) if isinstance(value, list) else value
-                words.append(f"{name}={told}")
+                text = ",".join(map(str, value)) if isinstance(value, list) else value
+                words.append(f"{name}={text}")
         if self.repetition > 1:
             words.append(f"#{self.repetition}")
         return " ".join(words)

@@ -74,12 +74,12 @@ def _measured(task: Task, location: Location) -> MeasurementResult:
     if here != task.facts:
         names = sorted({*here, *task.facts})
         unlike = [n for n in names if here.get(n) != task.facts.get(n)]
-        told = "; ".join(
+        differences = "; ".join(
             f"{n} {here.get(n, 'none')} against {task.facts.get(n, 'none')}" for n in unlike
         )
         raise NotComparable(
-            f"{platform.node()} is unlike the machine that made the plan ({told}); install the "
-            "same versions there"
+            f"{platform.node()} is unlike the machine that made the plan ({differences}); install "
+            "the same versions there"
         )
     image = done.get_image(location, task.image) if task.image else None
     measured: MeasurementResult = TARGETS.load(task.target).measure(

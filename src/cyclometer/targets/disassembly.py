@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What stands at an address of an image: function, source line and instruction, as binutils'
-objdump tells.
+objdump prints.
 """
 
 from __future__ import annotations

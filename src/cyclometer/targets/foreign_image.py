@@ -100,8 +100,8 @@ def _row(row: Row, settings: Mapping[str, str], cycles: Clock | None) -> Row:
     clock = row.clock
     if cycles is not None and clock.unit == "cycles":
         clock = msgspec.structs.replace(cycles, name=clock.name)
-    told = {**row.configuration, **settings}
-    return msgspec.structs.replace(row, source=source, clock=clock, configuration=told)
+    options = {**row.configuration, **settings}
+    return msgspec.structs.replace(row, source=source, clock=clock, configuration=options)
 
 
 def _with_problem(bundle: Bundle, what: str) -> Bundle:

@@ -42,7 +42,7 @@ OPEN, CLOSE = step(0x1000, USER), step(0x1008, USER)
 
 def steps(*parts: str):
     return qemu_trace._steps(
-        qemu_trace._told("".join(parts).encode(), Spaces(), qemu_trace.RISCV64), PLACES
+        qemu_trace._parsed("".join(parts).encode(), Spaces(), qemu_trace.RISCV64), PLACES
     )
 
 
@@ -98,8 +98,8 @@ def test_an_interrupt_that_was_pending_at_the_stop_came_before_the_window() -> N
     log = "".join(
         [OPEN, stopped, interrupt, step(0x80200000, SUPERVISOR), OPEN, step(0x1004, USER), CLOSE]
     )
-    told = qemu_trace._told(log.encode(), Spaces(), qemu_trace.RISCV64)
-    assert [s.pc for s in qemu_trace._opened(told, [0x1000, 0x2000])] == [0x1000, 0x1004, 0x1008]
+    steps = qemu_trace._parsed(log.encode(), Spaces(), qemu_trace.RISCV64)
+    assert [s.pc for s in qemu_trace._opened(steps, [0x1000, 0x2000])] == [0x1000, 0x1004, 0x1008]
 
 
 def test_other_harts_are_left_out() -> None:

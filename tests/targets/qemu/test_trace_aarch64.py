@@ -36,7 +36,7 @@ def trap(number: int, name: str) -> str:
 
 
 def told(*parts: str) -> list[qemu_trace._Logged]:
-    return qemu_trace._told("".join(parts).encode(), Spaces(), qemu_trace.AARCH64)
+    return qemu_trace._parsed("".join(parts).encode(), Spaces(), qemu_trace.AARCH64)
 
 
 def test_privilege_is_the_exception_level_with_and_without_a_secure_world() -> None:
@@ -84,7 +84,7 @@ def test_what_is_done_again_for_a_device_was_not_done() -> None:
 def spaces_of(*parts: str, root: int) -> list[int]:
     log = "".join(parts).encode()
     spaces, register = Spaces(), qemu_trace.AARCH64.root
-    steps = qemu_trace._told(log, spaces, qemu_trace.AARCH64)
+    steps = qemu_trace._parsed(log, spaces, qemu_trace.AARCH64)
     code = {
         KERNEL + offset: Code(insn.to_bytes(4, "little"), "")
         for offset, insn in ((0, NOP), (4, SET_ROOT), (8, SET_NONE))

@@ -35,7 +35,7 @@ def interrupt(vector: int) -> str:
 
 
 def told(log: str) -> list[qemu_trace._Logged]:
-    return qemu_trace._told(log.encode(), qemu_trace.Spaces(), qemu_trace.X86_64)
+    return qemu_trace._parsed(log.encode(), qemu_trace.Spaces(), qemu_trace.X86_64)
 
 
 def test_privilege_and_space_come_from_each_steps_own_words() -> None:
@@ -107,7 +107,7 @@ def test_instructions_are_named_and_so_is_where_they_jump() -> None:
 def test_a_system_call_is_a_trap_that_counts() -> None:
     steps = np.zeros(3, STEP)
     steps["pc"], steps["privilege"], steps["insn"] = (1, 9, 2), (0, 1, 0), (0xC3_050F, 0, 0x90)
-    found = guest_trace._told(steps, {9: Place("entry", insn=0xF8010F)}, qemu_trace.X86_64)
+    found = guest_trace._with_code(steps, {9: Place("entry", insn=0xF8010F)}, qemu_trace.X86_64)
     assert found["flags"].tolist() == [TRAPPED, 0, 0]
     assert found["insn"].tolist() == [0xC3_050F, 0xF8010F, 0x90]
     assert steps["flags"].tolist() == [0, 0, 0]
@@ -116,8 +116,8 @@ def test_a_system_call_is_a_trap_that_counts() -> None:
 def test_an_instruction_that_was_not_told_is_refused() -> None:
     steps = np.zeros(2, STEP)
     steps["pc"], steps["privilege"] = (1, 9), (0, 1)
-    with pytest.raises(MeasurementFailed, match="did not tell the instruction at 0x9"):
-        guest_trace._told(steps, {}, qemu_trace.X86_64)
+    with pytest.raises(MeasurementFailed, match="did not log the instruction at 0x9"):
+        guest_trace._with_code(steps, {}, qemu_trace.X86_64)
 
 
 def group(turns: int, values: list[int], interrupts: list[int]) -> Group:

@@ -14,7 +14,7 @@ from cyclometer.report.chart import plot
 from cyclometer.report.circle import Circle, FloatArray
 
 _SHARES = np.array([0.01, 0.02, 0.05, *np.arange(0.1, 0.91, 0.05), 0.95, 0.98, 0.99])
-_FEW = 20  # tests of a run from which its quantiles can be told
+_FEW = 20  # tests of a run that suffice for its quantiles
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:

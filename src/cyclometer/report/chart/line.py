@@ -40,7 +40,7 @@ class _Points:
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:
-    """The line and its residuals; None for circles of one size, whose c and b cannot be told
+    """The line and its residuals; None for circles of one size, whose c and b cannot be separated
     apart.
     """
     found = [points for i, c in enumerate(circles) if (points := _points(i, c)) is not None]

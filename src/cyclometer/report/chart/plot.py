@@ -111,7 +111,7 @@ class Scale:
             return math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
-    def told(self) -> str:
+    def ends(self) -> str:
         """The scale's ends, for a script that turns pixels into values."""
         return f"{self.low:.8g} {self.high:.8g}{' log' if self.log else ''}"
 
@@ -163,7 +163,7 @@ class Frame:
         """All that was drawn, and over it the area in which a pointer reads values off."""
         x, y = self.x, self.y
         area = {"x": x.start, "y": y.stop, "width": x.stop - x.start, "height": y.start - y.stop}
-        hit = tag("rect", cls="hit", **area, data_x=x.told(), data_y=y.told())
+        hit = tag("rect", cls="hit", **area, data_x=x.ends(), data_y=y.ends())
         return join((*self.parts, hit))
 
 
@@ -220,7 +220,7 @@ def _tick(x: float, name: str) -> Markup:
 
 
 def spelled(values: Sequence[float]) -> list[str]:
-    """Axis values with the digits that tell them apart."""
+    """Axis values with the digits that distinguish them."""
     gap = min((abs(b - a) for a, b in pairwise(values)), default=1.0)
     places = next(
         (p for p in range(12) if all(abs(round(v, p) - v) < gap / 100 for v in values)), 12

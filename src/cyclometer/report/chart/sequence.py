@@ -121,7 +121,7 @@ def _match(events: Sequence[_Event], end: str, otherwise: int, step: int) -> int
 
 
 def _words(what: str) -> set[str]:
-    """Words that tell events apart; what comes after a call is its return."""
+    """Words that distinguish events; what comes after a call is its return."""
     words = set(re.findall(r"\w+", what.lower()))
     return {"returns" if word == "after" else word for word in words} - {
         "before",

@@ -43,13 +43,13 @@ def _boxes(e: Explanation, scale: plot.Scale, lanes: list[str]) -> Iterator[Mark
     for segment in e.segments:
         x, width = scale(segment.start), scale(segment.stop) - scale(segment.start)
         y = _TOP + _LANE * lanes.index(segment.mode) + 3
-        told = (
+        title = (
             f"{segment.function}: {segment.stop - segment.start} from {segment.start}, "
             f"{segment.mode}, {segment.phase}"
         )
         box = tag("rect", cls="fill", x=x, y=y, width=max(width - 0.5, 0.3), height=_LANE - 6, rx=2)
         yield tag(
-            "g", tag("title", told), box, cls=f"box {level_class(segment.mode.partition(',')[0])}"
+            "g", tag("title", title), box, cls=f"box {level_class(segment.mode.partition(',')[0])}"
         )
         if (letters := int((width - 4) / _LETTER)) >= 3:
             name = segment.function

@@ -49,9 +49,9 @@ def _circles(request: Request) -> Iterator[Element]:
 
 def _never_run(request: Request) -> Iterator[Element]:
     """Circles that left a problem and no row."""
-    told = {f"circle {e.contract.key}" for e in request.estimates}
+    with_row = {f"circle {e.contract.key}" for e in request.estimates}
     for problem in request.bundle.identity.problems:
-        if problem.where.startswith("circle ") and problem.where not in told:
+        if problem.where.startswith("circle ") and problem.where not in with_row:
             case = _case(problem.where.removeprefix("circle "), None)
             _fault(case, "skipped" if problem.kind == "skipped" else "failure", problem.what)
             yield case

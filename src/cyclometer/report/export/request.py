@@ -62,8 +62,8 @@ def make(
     """A request for the circles `keys` (all when empty) in configurations that have every option of
     `where`.
 
-    A key may be a name that tells its circle from its namesakes. Raises UsageError where a key or
-    an option is not in the bundle.
+    A key may be a name that distinguishes its circle from its namesakes. Raises UsageError if a
+    key or an option is not in the bundle.
     """
     everything = estimates(bundle)
     if not everything:

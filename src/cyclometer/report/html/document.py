@@ -95,8 +95,8 @@ def _sentence(subject: Subject) -> str:
     if len(subject.comparisons) == 1:
         return comparison.sentence(subject.comparisons[0])
     counts = Counter(entry.verdict for entry in subject.entries)
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
-    return f"{len(subject.entries)} circles: {told}."
+    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    return f"{len(subject.entries)} circles: {summary}."
 
 
 def _main(subject: Subject) -> Markup:
@@ -116,5 +116,5 @@ def _main(subject: Subject) -> Markup:
 
 
 def _footer(own: str) -> Markup:
-    told = own or "This file is complete: it loads nothing from anywhere."
-    return tag("footer", f"cyclometer {__version__}. {told}")
+    text = own or "This file is complete: it loads nothing from anywhere."
+    return tag("footer", f"cyclometer {__version__}. {text}")

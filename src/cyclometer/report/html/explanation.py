@@ -49,11 +49,11 @@ def difference_document(found: Difference) -> str:
     return _page(found.before.facts.contract.key, words.difference_heading(found), links, parts)
 
 
-def kernels_document(found: Kernels, told: str) -> str:
+def kernels_document(found: Kernels, mail: str) -> str:
     """Two kernels: the mail, then what changed in each circle, to be written as UTF-8."""
     changed = [row for row in found.changed() if row.difference is not None]
     links = {row.key: row.key for row in changed}
-    parts = [tag("pre", told), *map(_kernels_row, changed)]
+    parts = [tag("pre", mail), *map(_kernels_row, changed)]
     return _page(" and ".join(found.names), [], links, parts, "Kernels compared: ")
 
 
@@ -103,11 +103,11 @@ def explained(title: str, header: Markup, parts: Iterable[Markup]) -> str:
 
 
 def _turn(anchor: str, title: str, e: Explanation, cold: Explanation | None) -> Markup:
-    told = f"{words.number(e.length)} {e.facts.clock.unit}, {words.certainty(e)}."
+    lead = f"{words.number(e.length)} {e.facts.clock.unit}, {words.certainty(e)}."
     return tag(
         "section",
         tag("h2", title),
-        tag("p", told, cls="lead"),
+        tag("p", lead, cls="lead"),
         _floor(e),
         *(
             _part_table(name, e, parts, cold, others)
@@ -155,8 +155,8 @@ def _part_table(
         ]
         cells += [words.number(e.a_turn(part.instructions))] if many else []
         cells += [_elsewhere(cold, there.get(part.name))] if cold else []
-        told = "" if title == "cause" else _causes(e, part)
-        rows.append(_row(f"{place}. {part.name}" if title == "phase" else part.name, cells, told))
+        why = "" if title == "cause" else _causes(e, part)
+        rows.append(_row(f"{place}. {part.name}" if title == "phase" else part.name, cells, why))
     last = "causes beyond issue" if many and title != "cause" else ""
     return join((tag("h3", f"By {title}"), _table([*heads, last], rows)))
 
@@ -213,9 +213,9 @@ def _change_row(change: Change) -> Markup:
     return _row(change.name, cells, words.signed_causes(change))
 
 
-def _row(name: str, numbers: Sequence[str | Markup], told: str) -> Markup:
+def _row(name: str, numbers: Sequence[str | Markup], why: str) -> Markup:
     cells = (tag("td", cell, cls="n") for cell in numbers)
-    return tag("tr", tag("th", breakable(name), scope="row"), *cells, tag("td", told, cls="why"))
+    return tag("tr", tag("th", breakable(name), scope="row"), *cells, tag("td", why, cls="why"))
 
 
 def _table(heads: Sequence[str], rows: Sequence[Markup], foot: Markup | None = None) -> Markup:
@@ -259,8 +259,8 @@ def _listing(e: Explanation) -> Markup:
 
 
 def _instruction(e: Explanation, part: Part[tuple[bool, int]], text: str) -> Markup:
-    told = _causes(e, part)
+    why = _causes(e, part)
     counts = (words.number(Fraction(n, e.turn.turns)) for n in (part.total, part.instructions))
     cells = (tag("td", count, cls="n") for count in counts)
     address, code = tag("code", f"{part.name[1]:x}"), tag("code", text or "?")
-    return tag("tr", *cells, tag("td", address), tag("td", code), tag("td", told))
+    return tag("tr", *cells, tag("td", address), tag("td", code), tag("td", why))

@@ -230,8 +230,8 @@ def _latency_drawing(e: Estimate, scale: Scale | None) -> Markup | None:
     if scale is None or e.latency is None or e.overall is None or not value or value <= 0:
         return None
     factor, latency = value / e.latency.value, e.latency
-    told = np.array([latency.interval.low, latency.interval.high, e.overall.value]) * factor
-    low, high, overall = scale.many(told).tolist()
+    bounds = np.array([latency.interval.low, latency.interval.high, e.overall.value]) * factor
+    low, high, overall = scale.many(bounds).tolist()
     known = math.isfinite(latency.interval.half_width)
     parts = (
         tag("line", cls="whisker", x1=low, x2=high, y1=9, y2=9) if known else None,

@@ -67,8 +67,8 @@ function key(event) {
 }
 
 // Where the pointer is on a scale: pixels to values.
-function value(told, share) {
-  const [low, high, log] = told.split(" ");
+function value(ends, share) {
+  const [low, high, log] = ends.split(" ");
   return log ? low * (high / low) ** share : +low + (high - low) * share;
 }
 

@@ -25,8 +25,8 @@ _RISCV_SSTATUS = 0x100  # its number as a CSR
 
 
 class Debugger:
-    """A machine that stands still until it is told to run; talks GDB's remote serial protocol over
-    a socket pair, and takes QEMU's log by a pipe.
+    """A machine that stands still until a command lets it run; talks GDB's remote serial protocol
+    over a socket pair, and takes QEMU's log by a pipe.
     """
 
     def __init__(self, command: Sequence[str], bound_s: float) -> None:
@@ -80,7 +80,7 @@ class Debugger:
             self._ask(f"z1,{address:x},2")
 
     def log(self, what: str) -> None:
-        """Starts telling each instruction; stops with `none`."""
+        """Starts the log of each instruction; `none` stops it."""
         state = "off" if what == "none" else "on"
         if not self._understood(f"one-insn-per-tb {state}"):  # its name since QEMU 8.1
             self.monitor(f"singlestep {state}")
@@ -126,7 +126,7 @@ class Debugger:
         return bytes(data)
 
     def logged(self) -> bytes:
-        """What was told since the last time."""
+        """What it sent since the last call."""
         while self._listen(0):
             pass
         taken = bytes(self._heard[self._log])

@@ -19,7 +19,7 @@ from cyclometer.record.address_map import AddressMap
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Flow
-from cyclometer.record.trace import TraceResult, telling
+from cyclometer.record.trace import TraceResult, to_explain
 from cyclometer.targets import build, foreign_image, reference_kernel
 from cyclometer.targets.api import (
     IMAGE_OPTIONS,
@@ -124,7 +124,7 @@ class QemuTarget:
         )
 
     def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
-        """A boot of `request` that tells what the telling tests of `keys` executed; a first boot
+        """A boot of `request` that traces what the explained tests of `keys` executed; a first boot
         says where they are.
 
         Raises MeasurementFailed where the machine ends early.
@@ -161,7 +161,7 @@ class QemuTarget:
         keys: Sequence[str],
     ) -> TraceResult:
         bound_s = request.watchdog_s or BOOT_S
-        wanted = telling(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
+        wanted = to_explain(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
         numbers = {test.window: key for key, test in wanted.items()}
         stopping = [
             word.replace("sleep=off", "sleep=on")
@@ -187,9 +187,9 @@ class QemuTarget:
             ends=foreign_image.ends(request),
         )
         facts = environment | {"qemu": emulator_version(program), "icount": "shift=0"}
-        told = {"machine": f"qemu {request.machine or self.board}"}
+        options = {"machine": f"qemu {request.machine or self.board}"}
         clock = Clock("", "instructions", 0, exact=True) if program == EMULATOR else None
-        return foreign_image.result(request, ended, facts, told, clock)
+        return foreign_image.result(request, ended, facts, options, clock)
 
 
 def _image_command(request: Request, image: Path, board: str) -> list[str]:

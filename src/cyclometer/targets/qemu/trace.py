@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Traces windows of a QEMU boot: a debugger stops at their hints, QEMU's own log tells what runs
+"""Traces windows of a QEMU boot: a debugger stops at their hints, QEMU's own log shows what runs
 between them.
 
 Outside the chosen windows the machine runs at full speed and writes nothing. Time stands still for
@@ -40,14 +40,14 @@ class Register:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How QEMU's log tells what one architecture executed.
+    """How QEMU's log shows what one architecture executed.
 
     A step is logged before it runs: cpu, pc, flags of its translated block, and how that was made;
     then the registers. A trap follows the step that it ended, a stop the step that did not happen.
     """
 
     line: re.Pattern[bytes]
-    # by the exception level that the log tells, else by the lowest bits of a block's flags
+    # by the exception level in the log, else by the lowest bits of a block's flags
     privileges: tuple[int, ...]
     counted: frozenset[int]  # exceptions that QEMU raises behind the instruction, so that it counts
     hint_bytes: int
@@ -168,7 +168,7 @@ def trace(
     dialect: Dialect = RISCV64,
     circles: Mapping[int, str] | None = None,
 ) -> Tracing:
-    """Boots `command` and tells what it executed in each window in `wanted`, ascending. Where
+    """Boots `command` and returns what it executed in each window in `wanted`, ascending. Where
     `circles` names what each is of, one that no interrupt touched is enough of its circle.
 
     `hints` are the encodings that open and close a window. Raises MeasurementFailed where the
@@ -191,10 +191,10 @@ def trace(
                 machine.log("none")
                 log = machine.logged()
                 code |= _code(log)
-                told = _told(log, spaces, dialect)
+                listed = _parsed(log, spaces, dialect)
                 if dialect.root:
-                    _follow(dialect.root, root, told, log, code, spaces)
-                found[number] = _steps(_opened(told, opens), places)
+                    _follow(dialect.root, root, listed, log, code, spaces)
+                found[number] = _steps(_opened(listed, opens), places)
                 if not np.any(found[number]["flags"] & INTERRUPTED):
                     done = left[number]
                     left = {other: name for other, name in left.items() if name != done}
@@ -203,7 +203,7 @@ def trace(
 
 @dataclass(slots=True)
 class _Logged:
-    """One step as the log tells it; `count` is how far it moved the clock."""
+    """One step of the log; `count` is how far it moved the clock."""
 
     pc: int
     privilege: int
@@ -215,23 +215,23 @@ class _Logged:
     stack: int = 0  # its pointer, of the architecture whose calls push
 
 
-def _opened(told: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:
+def _opened(listed: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:
     """Without what an interrupt that was pending at the stop ran before the hint."""
-    return told[next((i for i, step in enumerate(told) if step.pc in opens), 0) :]
+    return listed[next((i for i, step in enumerate(listed) if step.pc in opens), 0) :]
 
 
-def _steps(told: Sequence[_Logged], places: AddressMap) -> Steps:
-    """What the log of a window tells as steps; the clock counts from its first instruction."""
-    steps = np.zeros(len(told), STEP)
+def _steps(listed: Sequence[_Logged], places: AddressMap) -> Steps:
+    """The log of a window as steps; the clock counts from its first instruction."""
+    steps = np.zeros(len(listed), STEP)
     for name in ("pc", "privilege", "flags", "space", "stack"):
-        steps[name] = [getattr(step, name) for step in told]
-    steps["causes"][:, ISSUE] = [step.count for step in told]
+        steps[name] = [getattr(step, name) for step in listed]
+    steps["causes"][:, ISSUE] = [step.count for step in listed]
     steps["clock"] = steps["causes"][:, ISSUE].cumsum()
-    steps["insn"] = [places.at(step.pc, step.privilege == USER).insn for step in told]
+    steps["insn"] = [places.at(step.pc, step.privilege == USER).insn for step in listed]
     return steps
 
 
-# QEMU is told to log each block that it translates, which here is an instruction: its words as
+# QEMU logs each block that it translates, which here is an instruction: its words as
 # numbers, and its text.
 _TRANSLATED = re.compile(rb"IN: .*\n(?:Priv: .*\n)?((?:0x[0-9a-f]+:.*\n)+)")
 _WORDS = re.compile(rb"^0x([0-9a-f]+):  ([0-9a-f]+(?: [0-9a-f]+)*) *(.*)$", re.MULTILINE)
@@ -255,7 +255,7 @@ def _code(log: bytes) -> dict[int, Code]:
 def _follow(
     register: Register,
     root: int,
-    told: Sequence[_Logged],
+    listed: Sequence[_Logged],
     log: bytes,
     code: Mapping[int, Code],
     spaces: Spaces,
@@ -264,7 +264,7 @@ def _follow(
     another.
     """
     mask, value = register.writes
-    for step in told:
+    for step in listed:
         step.space = spaces.number(root & register.bits)
         known = code.get(step.pc)
         if known and step.privilege != USER and known.insn & mask == value:
@@ -277,40 +277,40 @@ def _general(number: int, log: bytes, at: int) -> int:
     return int(found[1], 16) if found else 0
 
 
-def _told(log: bytes, spaces: Spaces, dialect: Dialect) -> list[_Logged]:
-    told: list[_Logged] = []
+def _parsed(log: bytes, spaces: Spaces, dialect: Dialect) -> list[_Logged]:
+    listed: list[_Logged] = []
     hart, ours, pending = b"", False, 0
     for match in dialect.line.finditer(log):
-        told_of = match.groupdict()
-        cpu, space, cause = told_of["cpu"], told_of.get("space"), told_of["cause"]
+        fields = match.groupdict()
+        cpu, space, cause = fields["cpu"], fields.get("space"), fields["cause"]
         if cpu is not None:
             hart = hart or cpu
             ours = cpu == hart
             if ours:
-                privilege = dialect.privileges[int(told_of["flags"], 16) & 3]
+                privilege = dialect.privileges[int(fields["flags"], 16) & 3]
                 step = _Logged(
-                    int(told_of["pc"], 16), privilege, told_of["block"], pending, at=match.end()
+                    int(fields["pc"], 16), privilege, fields["block"], pending, at=match.end()
                 )
-                if told and _undone(told[-1], step):
-                    told.pop()
-                told.append(step)
+                if listed and _undone(listed[-1], step):
+                    listed.pop()
+                listed.append(step)
                 pending = 0
-        elif told_of.get("level") and ours and told:
-            told[-1].privilege = dialect.privileges[int(told_of["level"])]
-        elif space is not None and ours and told:
-            told[-1].space = spaces.number(int(space, 16))
-        elif told_of.get("stack") and ours and told:
-            told[-1].stack = int(told_of["stack"], 16)
-        elif told_of["stopped"] and ours and told:
-            told.pop()  # an interrupt came between telling it and doing it
-        elif cause is None or told_of.get("hart", hart) != hart:
+        elif fields.get("level") and ours and listed:
+            listed[-1].privilege = dialect.privileges[int(fields["level"])]
+        elif space is not None and ours and listed:
+            listed[-1].space = spaces.number(int(space, 16))
+        elif fields.get("stack") and ours and listed:
+            listed[-1].stack = int(fields["stack"], 16)
+        elif fields["stopped"] and ours and listed:
+            listed.pop()  # an interrupt came between the line and the instruction
+        elif cause is None or fields.get("hart", hart) != hart:
             continue
-        elif dialect.interrupt(told_of.get("asynchronous"), int(cause, 16)):
+        elif dialect.interrupt(fields.get("asynchronous"), int(cause, 16)):
             pending = INTERRUPTED
-        elif told:
-            told[-1].flags |= TRAPPED
-            told[-1].count = int(int(cause, 16) in dialect.counted)
-    return told
+        elif listed:
+            listed[-1].flags |= TRAPPED
+            listed[-1].count = int(int(cause, 16) in dialect.counted)
+    return listed
 
 
 def _undone(step: _Logged, following: _Logged) -> bool:

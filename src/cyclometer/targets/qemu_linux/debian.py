@@ -354,10 +354,10 @@ def _is_distribution(origin: str, uri: str) -> bool:
     """Whether an archive is the distribution's own: it says so itself, or, before its first update,
     by its path.
     """
-    told = not origin.startswith("$")
+    known = not origin.startswith("$")
     return (
         origin in _DISTRIBUTIONS
-        if told
+        if known
         else re.search(r"/(debian|ubuntu)(-security)?/?$", uri) is not None
     )
 

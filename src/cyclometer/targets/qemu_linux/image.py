@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A Linux kernel to boot: found by path or package, told apart by its header, with what is known
+"""A Linux kernel to boot: found by path or package, recognised by its header, with what is known
 beside it.
 """
 
@@ -41,7 +41,7 @@ class Machine:
 
 
 # On these two, every 48th system call refills the random numbers that move the kernel's stack:
-# thousands of instructions, and the kernel tells nobody. x86-64 takes the clock for a random
+# thousands of instructions, and the kernel does not report it. x86-64 takes the clock for a random
 # number.
 _STEADY_STACK = "randomize_kstack_offset=off"
 

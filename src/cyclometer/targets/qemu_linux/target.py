@@ -120,7 +120,7 @@ class QemuLinuxTarget:
         keys: Sequence[str],
         measured: Mapping[str, float] | None = None,
     ) -> TraceResult:
-        """A boot that tells what the telling tests of `keys` executed. The sizes of tests are ours:
+        """A boot that traces what the explained tests of `keys` executed. Test sizes are ours:
         logs are large. `measured`: instructions of a turn by key, where they are known.
         """
         guest = _guest(_with_config(request), Added())
@@ -212,8 +212,8 @@ class _Measurement:
             "qemu": emulator_version(guest.kernel.machine.emulator),
             "icount": "shift=0",
         }
-        told = {"kernel": hello.kernel, "cpu_model": guest.cpu_model}
-        assembler = Assembler(QemuLinuxTarget.name, facts, told)
+        options = {"kernel": hello.kernel, "cpu_model": guest.cpu_model}
+        assembler = Assembler(QemuLinuxTarget.name, facts, options)
         for boot in boots:
             assembler.add(boot.run, boot.records)
             assembler.add_damage(boot.run, boot.decoder.damage)

@@ -54,7 +54,7 @@ def trace(
     bound_s: float,
     measured: Mapping[str, float] | None = None,
 ) -> TraceResult:
-    """One traced boot with the window of a telling test of each circle. `methods` names each
+    """One traced boot with the window of an explained test of each circle. `methods` names each
     circle's, by key. `measured` is what a turn of each costs, if known: it saves a boot, and
     the tests are then as short as shows a turn that follows another.
 
@@ -83,7 +83,9 @@ def trace(
     chosen = _quietest(records, {n: key for n, key in wanted.items() if n in traced.windows})
     symbols = symbols or _listed(guest, traced.console, "ended")
     kernel = _kernel_places(traced.code, symbols)
-    windows = {wanted[number]: _told(traced.windows[number], kernel, dialect) for number in chosen}
+    windows = {
+        wanted[number]: _with_code(traced.windows[number], kernel, dialect) for number in chosen
+    }
     return TraceResult(
         [*_only(records, chosen), *failed, *long], windows, AddressMap(kernel, places.user)
     )
@@ -190,7 +192,7 @@ def _only(records: Sequence[Record], chosen: Sequence[int]) -> list[Record]:
 
 
 def _named(hello: Hello) -> Hello:
-    """The hello with the kernel among what tells one side of a comparison from the other."""
+    """The hello with the kernel among what distinguishes the sides of a comparison."""
     return msgspec.structs.replace(
         hello, configuration={**hello.configuration, "kernel": hello.kernel}
     )
@@ -208,7 +210,7 @@ def _with_one(record: Record, places: Mapping[int, int]) -> Record:
 
 
 def _kernel_places(code: Mapping[int, Code], symbols: Symbols) -> dict[int, Place]:
-    """What stands at the instructions that QEMU told."""
+    """What stands at the instructions that QEMU logged."""
     found = {}
     for pc, instruction in code.items():
         name, starts = symbols.at(pc)
@@ -229,17 +231,17 @@ def _text(words: str, function: str, symbols: Symbols) -> str:
     return f"{words} <{name}>" if starts or name == function else words
 
 
-def _told(steps: Steps, kernel: Mapping[int, Place], dialect: Dialect) -> Steps:
+def _with_code(steps: Steps, kernel: Mapping[int, Place], dialect: Dialect) -> Steps:
     """The steps with the kernel's encodings, and system calls marked as what they are: traps that
     retire.
 
-    Raises MeasurementFailed where QEMU did not tell an instruction.
+    Raises MeasurementFailed if QEMU did not log an instruction.
     """
     found = steps.copy()
     inside = found["privilege"] != USER
     if untold := {int(pc) for pc in found["pc"][inside]} - kernel.keys():
         raise MeasurementFailed(
-            f"QEMU did not tell the instruction at {min(untold):#x}; install one that disassembles "
+            f"QEMU did not log the instruction at {min(untold):#x}; install one that disassembles "
             "(with capstone)"
         )
     found["insn"][inside] = [kernel[int(pc)].insn for pc in found["pc"][inside]]

@@ -22,7 +22,7 @@ from cyclometer.bundle.model import Clock, Contract
 from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Flow, Record
-from cyclometer.record.trace import Steps, TraceResult, load, telling, windows
+from cyclometer.record.trace import Steps, TraceResult, load, to_explain, windows
 from cyclometer.targets import build, foreign_image, reference_kernel
 from cyclometer.targets.api import (
     IMAGE_OPTIONS,
@@ -145,7 +145,7 @@ class CoreTarget:
         return replace(measured, interrupted=interrupted)
 
     def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
-        """A boot of each circle that `request` asks for; those of `keys` tell what their telling
+        """A boot of each circle that `request` asks for; those of `keys` trace what their explained
         tests executed.
 
         Raises MeasurementFailed or BadFile where a boot ends inside a window.
@@ -165,12 +165,12 @@ class CoreTarget:
             ends = _boot_all(command, image, boots, request.watchdog_s or BOOT_S, progress, options)
             if progress.stop.is_set():
                 raise KeyboardInterrupt
-            told = {
+            by_circle = {
                 boot["only"]: Decoder().feed(ended.console)
                 for boot, ended in zip(boots, ends, strict=True)
             }
-            found = {key: _window(told.get(key, []), key, file) for key, file in files.items()}
-        records = [record for boot in told.values() for record in boot]
+            found = {key: _window(by_circle.get(key, []), key, file) for key, file in files.items()}
+        records = [record for boot in by_circle.values() for record in boot]
         traced = {key: steps for key, steps in found.items() if steps is not None}
         return TraceResult(
             records, traced, reference_kernel.places(image), memory_settings(request)
@@ -216,8 +216,8 @@ class CoreTarget:
             ends=foreign_image.ends(request),
         )
         clock = Clock("", "cycles", 0, exact=True)
-        told = {"machine": self.name, **memory_settings(request)}
-        return foreign_image.result(request, ended, facts, told, clock)
+        options = {"machine": self.name, **memory_settings(request)}
+        return foreign_image.result(request, ended, facts, options, clock)
 
     def _trace_image(self, request: Request, image: Path, keys: Sequence[str]) -> TraceResult:
         """As the reference kernel is traced; names come from the image and from --symbols."""
@@ -284,8 +284,8 @@ def cva6() -> CoreTarget:
 
 
 def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
-    """The window of a boot's telling test, a copy; None where it has none."""
-    test = telling(records, [key]).get(key)
+    """The window of a boot's explained test, a copy; None where it has none."""
+    test = to_explain(records, [key]).get(key)
     every = windows(load(file), str(file)) if test is not None else []
     return every[test.window].copy() if test is not None and test.window < len(every) else None
 

@@ -3,7 +3,7 @@
 and in the RTL's trace.
 
 A circle that neither switches nor reads the time has the same pc at every step. Others differ where
-the machines do, and that is told by function.
+the machines do, and that is reported by function.
 """
 
 from __future__ import annotations
@@ -116,5 +116,5 @@ def in_qemu(guest: Guest, visit: Visit, bound_s: float) -> Steps:
     with on_board(guest, to_be_moved=False) as board, board.boot(visit.run, [visit]) as command:
         # a debugger stops at the hints, and no timer may expire meanwhile
         stopping = [word.replace("sleep=off", "sleep=on") for word in command]
-        told = qemu_trace.trace(stopping, AddressMap({}, user), hints, [window], bound_s)
-    return told.windows[window]
+        traced = qemu_trace.trace(stopping, AddressMap({}, user), hints, [window], bound_s)
+    return traced.windows[window]

@@ -63,8 +63,8 @@ class State:
 
 
 def read_state(machine: Debugger) -> State:
-    """All that a stopped QEMU holds beside its RAM. Raises MeasurementFailed for a QEMU that does
-    not tell.
+    """All that a stopped QEMU holds beside its RAM. Raises MeasurementFailed if QEMU does
+    not answer.
     """
     first_x, first_f = machine.number("zero"), machine.number("ft0")
     return State(

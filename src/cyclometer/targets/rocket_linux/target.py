@@ -130,7 +130,7 @@ class RocketLinuxTarget:
         return self._bundle(guest, proven, moved, runs, request, progress)
 
     def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
-        """A move for each circle of `keys`, whose telling test's window the RTL writes down."""
+        """A move for each circle of `keys`, whose explained test's window the RTL writes down."""
         request = _with_config(request)
         guest, simulator = self._prepare(request, SILENT)
         bound_s = request.watchdog_s or BOOT_S
@@ -201,8 +201,8 @@ class RocketLinuxTarget:
             "verilator": rocket_board.verilator_version(),
             "core": CORE,
         }
-        told = {"kernel": proven.hello.kernel, **memory_settings(request)}
-        assembler = Assembler(self.name, facts, told)
+        options = {"kernel": proven.hello.kernel, **memory_settings(request)}
+        assembler = Assembler(self.name, facts, options)
         assembler.add(_PROOF_RUN, proven.records)
         consoles = {f"run-{_PROOF_RUN}": proven.ended.console}
         for number, one in enumerate(moved):
@@ -231,7 +231,7 @@ class Printed:
 
 def prove(guest: Guest, keys: Sequence[str], bound_s: float) -> Printed:
     """One boot in QEMU, on the machine that will be moved, in which every circle meets its contract
-    and tells what a turn costs. Raises MeasurementFailed where the kernel does not run.
+    and counts what a turn costs. Raises MeasurementFailed where the kernel does not run.
     """
     visits = [Visit(_PROOF_RUN, key, "proof", _PROOF_FLOW) for key in keys]
     with (

@@ -20,7 +20,7 @@ from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Flow, Hello, Record
-from cyclometer.record.trace import USER, Steps, TraceResult, load, telling, windows
+from cyclometer.record.trace import USER, Steps, TraceResult, load, to_explain, windows
 from cyclometer.targets import build
 from cyclometer.targets.api import SILENT
 from cyclometer.targets.console import BootResult, read_console
@@ -79,7 +79,7 @@ def traced(
     visits: Sequence[Visit],
     run: Callable[[Visit, Path], BootResult],
 ) -> TraceResult:
-    """Records and telling windows of `visits`, each traced into a file by `run`.
+    """Records and explained windows of `visits`, each traced into a file by `run`.
 
     Raises BadFile where the RTL ended inside of a window.
     """
@@ -101,19 +101,19 @@ def traced(
 
 
 def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
-    """The window of a boot's telling test, a copy; None where it has none."""
-    test = telling(records, [key]).get(key)
+    """The window of a boot's explained test, a copy; None where it has none."""
+    test = to_explain(records, [key]).get(key)
     every = windows(load(file), str(file)) if test is not None else []
     file.unlink(missing_ok=True)
     return every[test.window].copy() if test is not None and test.window < len(every) else None
 
 
 def _named(record: Record) -> Record:
-    """A hello with the kernel among what tells one side of a comparison from the other."""
+    """A hello with the kernel among what distinguishes the sides of a comparison."""
     if not isinstance(record, Hello):
         return record
-    told = {**record.configuration, "kernel": record.kernel}
-    return msgspec.structs.replace(record, configuration=told)
+    options = {**record.configuration, "kernel": record.kernel}
+    return msgspec.structs.replace(record, configuration=options)
 
 
 def _places(guest: Guest, known: Symbols, all_steps: Iterable[Steps]) -> AddressMap:

@@ -81,7 +81,7 @@ def _row(into: Collector, text: str, commits: list[str], suite: dict[str, str], 
             ".".join(["lkp", *(slug(part) for part in name[1].split(".") if part)]),
             _unit(name[1]),
             title=name[1],
-            configuration={"commit": commit[:40]} | _told(suite),
+            configuration={"commit": commit[:40]} | _options(suite),
             line=at,
             name=name[1],
             mean=value,
@@ -90,7 +90,7 @@ def _row(into: Collector, text: str, commits: list[str], suite: dict[str, str], 
     return True
 
 
-def _told(suite: dict[str, str]) -> dict[str, str]:
+def _options(suite: dict[str, str]) -> dict[str, str]:
     """Parameters of the job that say what ran, not on what."""
     wanted = ("testcase", "test", "nr_threads", "nr_task", "mode", "cpufreq_governor", "compiler")
     return {name: value[:80] for name, value in suite.items() if name in wanted}

@@ -56,7 +56,7 @@ def _metadata(holder: Any) -> dict[str, Any]:
 def _read_run(into: Collector, name: str, metadata: dict[str, Any], values: Any, run: int) -> None:
     figures = [number(value) for value in values] if isinstance(values, list) else [None]
     if any(figure is None for figure in figures):
-        into.problem("unread", f"run {run} of {name[:80]!r} has values that are no numbers")
+        into.problem("unread", f"run {run} of {name[:80]!r} has values that are not numbers")
         return
     loops = (whole(metadata.get("loops")) or 1) * (whole(metadata.get("inner_loops")) or 1)
     turns = loops if 0 < loops < 2**62 else 1

@@ -2,7 +2,7 @@
 """rt-tests: cyclictest (text, histogram, JSON), signaltest, and the pair tests pmqtest, ptsematest,
 svsematest and sigwaittest.
 
-All cut their latencies to microseconds unless told otherwise (cyclictest -N, --nsecs); they become
+By default (without cyclictest's -N, --nsecs) all cut their latencies to microseconds; they become
 nanoseconds with a step of 1000. Of a redrawn display the last state counts.
 """
 

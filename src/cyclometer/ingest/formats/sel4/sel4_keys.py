@@ -318,7 +318,7 @@ def page_mapping(phase: str, pages: int) -> Known:
 
 @lru_cache(maxsize=4096)
 def named(benchmark: str, parameter: str = "") -> Known:
-    """The contract of any other row. `parameter` tells rows of one name apart: priority, event,
+    """The contract of any other row. `parameter` distinguishes rows of one name: priority, event,
     waiter ...
     """
     early = benchmark.endswith(EARLY)

@@ -21,7 +21,7 @@ ROOT = Path("/")
 
 
 def text(root: Path, path: str) -> str | None:
-    """The stripped content of a file under `root`; None where it cannot be read."""
+    """The stripped content of a file under `root`; None if it cannot be read."""
     try:
         return (root / path).read_bytes().decode("utf-8", "replace").strip("\0\n\t ")
     except OSError:
@@ -29,7 +29,7 @@ def text(root: Path, path: str) -> str | None:
 
 
 def number(root: Path, path: str) -> int | None:
-    """The integer that a file under `root` holds; None where it holds none."""
+    """The integer that a file under `root` holds; None if it holds none."""
     try:
         return int(text(root, path) or "")
     except ValueError:
@@ -70,7 +70,7 @@ def collect(root: Path = ROOT, tree: Path | None = None) -> dict[str, Any]:
 
 
 def kernel_config(root: Path = ROOT) -> str | None:
-    """The kernel's own .config, from /proc/config.gz or /boot; None where neither is there."""
+    """The kernel's own .config, from /proc/config.gz or /boot; None if neither is there."""
     try:
         return gzip.decompress((root / "proc/config.gz").read_bytes()).decode("utf-8", "replace")
     except (OSError, EOFError, zlib.error):
@@ -83,7 +83,7 @@ def kernel_config(root: Path = ROOT) -> str | None:
 
 
 def git_state(tree: Path) -> dict[str, Any] | None:
-    """{"commit", "dirty"} of the work tree at `tree`; None where it is none or git is missing."""
+    """{"commit", "dirty"} of the work tree at `tree`; None if it is not one or git is missing."""
     commit = _git(tree, "rev-parse", "HEAD")
     status = _git(tree, "status", "--porcelain", "--untracked-files=no")
     return None if commit is None or status is None else {"commit": commit, "dirty": bool(status)}

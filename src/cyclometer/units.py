@@ -12,7 +12,7 @@ UNITS = ("cycles", "ticks", "instructions", "ns", "events", "per_s")
 
 
 def to_ns(value: float, unit: str, hz: float | None) -> float | None:
-    """`value` of a clock in nanoseconds; None where the clock's rate is unknown or is not a
+    """`value` of a clock in nanoseconds; None if the clock's rate is unknown or is not a
     time.
     """
     if unit == "ns":

@@ -106,7 +106,7 @@ class Assembler:
         )
 
     def _rt_gap_s(self) -> float:
-        """How long the kernel pauses real-time threads that used up their share; 0 where it does
+        """How long the kernel pauses real-time threads that used up their share; 0 if it does
         not or is unknown.
         """
         runtime, period = (

@@ -73,7 +73,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Statistics that a foreign tool printed for `row`, run by run; None where it printed none.
+    """Statistics that a foreign tool printed for `row`, run by run; None if it printed none.
 
     They describe values as `Samples` holds them: a whole test's where a test has more than one
     turn. `run` is -1 for a figure over all runs. `visit` and `group` are -1 unless the figure is of
@@ -97,7 +97,7 @@ class Summary(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
     # figures with a name of their own, e.g. {"change_pct": -43.51, "us": 1.97}
     extra: dict[str, Number] = {}
-    source: Source | None = None  # of this very figure, where a row has one line a run
+    source: Source | None = None  # of this very figure, if a row has one line per run
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -131,7 +131,7 @@ class Samples:
 
     row: NDArray[np.int32]  # index into Bundle.rows
     run: NDArray[np.int32]
-    visit: NDArray[np.int32]  # -1 where the source has no visits
+    visit: NDArray[np.int32]  # -1 if the source has no visits
     group: NDArray[np.int32]
     test: NDArray[np.int32]
     turns: NDArray[np.int64]

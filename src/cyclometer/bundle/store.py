@@ -34,7 +34,7 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
     """Stores `bundle` as the new directory `path`, with `files` (kept name -> content or a file to
     copy) beside it.
 
-    Raises BadFile where `path` exists or a kept name would leave the bundle.
+    Raises BadFile if `path` exists or a kept name would leave the bundle.
     """
     refuse_existing(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
 
 
 def refuse_existing(path: Path) -> None:
-    """Raises BadFile where no new bundle can be called `path`; to be asked before long work,
+    """Raises BadFile if no new bundle can be called `path`; to be asked before long work,
     too.
     """
     if path.exists():
@@ -98,7 +98,7 @@ def bundles(store: Path) -> list[Path]:
 
 
 def latest(store: Path) -> Path:
-    """The newest bundle of a store. Raises NothingMeasured where it holds none."""
+    """The newest bundle of a store. Raises NothingMeasured if it holds none."""
     found = bundles(store)
     if not found:
         raise NothingMeasured(f"there is no bundle in {store}/ yet; make one with `cyclometer run`")

@@ -184,7 +184,7 @@ def _sessions(cpu: int | None, budget_s: float) -> list[Path]:
 
 
 def _print_changes(changes: list[Change], as_json: bool, closing: str) -> bool:
-    """Print what was changed and, a sentence a reason, what was not; False where nothing was that
+    """Print what was changed and, one sentence per reason, what was not; False if nothing was that
     had to be.
     """
     refused = [change for change in changes if change.refusal]

@@ -43,7 +43,7 @@ _PATTERNS = ("pipe", "futex", "syscall")
     "--margin",
     callback=share,
     metavar="SHARE",
-    help="End with 1 where a row costs more by more than this.",
+    help="End with 1 if a row costs more by more than this.",
 )
 @click.option(
     "--time",

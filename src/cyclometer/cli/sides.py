@@ -194,7 +194,7 @@ def _mail(report: object, result: Any) -> str:
 
 
 def compare(operands: Sequence[str], chosen: Options, across: Across) -> Comparison:
-    """Loads both sides and judges every circle. Raises UsageError where the operands do not say
+    """Loads both sides and judges every circle. Raises UsageError if the operands do not say
     which side is which.
     """
     from cyclometer.compare import verdicts

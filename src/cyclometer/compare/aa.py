@@ -50,8 +50,8 @@ _Item = TypeVar("_Item")
 class Block:
     """Some runs of a circle: what run-level methods see, and the single values that the others see.
 
-    `values`: latencies of a turn of all tests, shape (n,), None where only statistics were printed.
-    `moments`: their number, mean and standard deviation, None where those were not printed either.
+    `values`: latencies of a turn of all tests, shape (n,), None if only statistics were printed.
+    `moments`: their number, mean and standard deviation, None if those were not printed either.
     """
 
     circle: Circle
@@ -79,7 +79,7 @@ Suite = list[tuple[Block, Block]]
 
 @dataclass(frozen=True)
 class Alarms:
-    """One method's record: `nominal` is the rate it promises, None where it promises none."""
+    """One method's record: `nominal` is the rate it promises, None if it promises none."""
 
     method: str
     alarms: int
@@ -111,7 +111,7 @@ class Record:
 
 
 def measure(bundles: Sequence[Bundle], options: Options | None = None) -> Record:
-    """Every method's alarms on repeated runs. Raises NothingMeasured where nothing was run
+    """Every method's alarms on repeated runs. Raises NothingMeasured if nothing was run
     twice.
     """
     options = options or Options()
@@ -255,7 +255,7 @@ def _alarms(name: str, nominal: float | None, method: Method, suites: Sequence[S
 
 
 def _methods(options: Options) -> list[tuple[str, float | None, Method]]:
-    """Name, promised rate and function of every method; the function gives None where it does not
+    """Name, promised rate and function of every method; the function gives None if it does not
     apply.
     """
     level = f"{100 * options.fdr:g} %"

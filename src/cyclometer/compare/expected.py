@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Counts that a file expects, for exact clocks: a reviewed number a row, wrong on either side.
+"""Counts that a file expects, for exact clocks: one reviewed number per row, wrong on either side.
 
 The file is TOML: a table for each target, unit and configuration, a line for each circle. A table
 `tolerance` maps patterns of keys to shares, as "timer.*" = "1%".
@@ -57,7 +57,7 @@ class Verdict:
 
 
 def read(path: Path) -> Expected:
-    """Raises BadFile where the file cannot be read or holds anything but such tables."""
+    """Raises BadFile if the file cannot be read or holds anything but such tables."""
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -96,7 +96,7 @@ def written(expected: Expected, measured: Tables) -> str:
 
 def judge(expected: Expected, bundle: Bundle) -> list[Verdict]:
     """Every exact row of the bundle against its line, and every line of the bundle's tables that
-    has no row. Raises NothingMeasured where no clock of the bundle is exact.
+    has no row. Raises NothingMeasured if no clock of the bundle is exact.
     """
     found = []
     for table, circles in _exact(bundle).items():

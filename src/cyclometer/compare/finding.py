@@ -71,7 +71,7 @@ class Basis:
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one circle. Changes are (after - before) / before; None where there is none.
+    """The verdict on one circle. Changes are (after - before) / before; None if there is none.
 
     `interval` is of `change` and speaks about the next sessions, pairs of visits, runs or images,
     or about `these runs`, as `scope` says. `disagreement` says how the overall latency moved if it

@@ -22,7 +22,7 @@ _DIRECTION = re.compile(r"[ku]_to_[ku]")
 
 @dataclass(frozen=True)
 class Row:
-    """One circle over all columns: None where a column has no such circle; findings are against
+    """One circle over all columns: None if a column has no such circle; findings are against
     column 0.
     """
 
@@ -96,7 +96,7 @@ def matrix(
 
 
 def ratio(finding: Finding | None) -> float | None:
-    """After as a multiple of before; None where there is none, as of zero to zero."""
+    """After as a multiple of before; None if there is none, as of zero to zero."""
     if finding is None or finding.change is None or not finding.before or finding.before.value <= 0:
         return None
     return 1 + finding.change if finding.change > -1 else None

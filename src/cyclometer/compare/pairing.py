@@ -160,7 +160,7 @@ def environment(bundle: Bundle) -> dict[str, str]:
 
 
 def made(bundle: Bundle) -> datetime:
-    """When a bundle was made, for the order of a store. Raises BadFile where it does not say so."""
+    """When a bundle was made, for the order of a store. Raises BadFile if it does not say so."""
     try:
         when = datetime.fromisoformat(bundle.identity.created)
     except ValueError:

@@ -72,7 +72,7 @@ def change(
     """Welch's comparison of the mean log of the run-level estimates of the two sides.
 
     Args:
-        before, after: one estimate a run, shapes (R1,) and (R2,), positive and in one unit.
+        before, after: one estimate per run, shapes (R1,) and (R2,), positive and in one unit.
         resolution: step to which the estimates are rounded, in their unit; runs cannot spread less
         than that.
 

@@ -24,7 +24,7 @@ class Knob:
 
 
 def value_of(root: Path, path: str) -> str | None:
-    """What a knob is set to, in the words that set it; None where it cannot be read."""
+    """What a knob is set to, in the words that set it; None if it cannot be read."""
     content = text(root, path)
     choice = re.search(r"\[(\S+)\]", content or "")  # e.g. `always [madvise] never`
     return choice[1] if choice else content

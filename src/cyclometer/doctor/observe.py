@@ -52,7 +52,7 @@ class Abilities:
     cpu_events_refusal: str
     cycles_refusal: str
     may_mount: bool
-    compiler: str  # its own first line; '' where there is none
+    compiler: str  # its own first line; '' if there is none
     clock_read_ns: int
     page_fault_ns: int
     hardware: tuple[str, ...] = ()  # what proofs can count per turn, by the names of FORMAT.md
@@ -102,7 +102,7 @@ def observe(cpu: int | None = None, root: Path = ROOT) -> Observation:
 def chosen_cpu(cpu: int | None, root: Path = ROOT) -> int:
     """`cpu`, or the last CPU that this process may use.
 
-    Raises NotComparable where this is not Linux, UsageError where there is no such CPU.
+    Raises NotComparable if this is not Linux, UsageError if there is no such CPU.
     """
     ticks = _ticks(root)
     if not ticks:

@@ -57,7 +57,7 @@ def tuned(journal: Path, root: Path = ROOT) -> dict[str, str]:
 
 
 def tune(wanted: list[Knob], journal: Path, root: Path = ROOT) -> list[Change]:
-    """Set every knob that differs, and say what came of it. Raises NotComparable where no journal
+    """Set every knob that differs, and say what came of it. Raises NotComparable if no journal
     can be kept.
     """
     with _locked(journal):
@@ -153,7 +153,7 @@ def _boot(root: Path) -> str:
 
 
 def _load(journal: Path) -> tuple[str | None, dict[str, str]]:
-    """The boot a journal is from, None where it holds nothing whole, and its first values in
+    """The boot a journal is from, None if it holds nothing whole, and its first values in
     order.
     """
     try:

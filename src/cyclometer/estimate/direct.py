@@ -102,7 +102,7 @@ def estimate(
 
 
 def median(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95) -> Quantile:
-    """The median alone, as `estimate` gives it. Raises MeasurementFailed where the overhead is not
+    """The median alone, as `estimate` gives it. Raises MeasurementFailed if the overhead is not
     stable.
     """
     return _corrected(np.sort(samples(passes, name="passes")), 0.5, level, _usable(overhead, level))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """From runs to one estimate: the run is the unit of inference.
 
-Whatever happens once a boot or once a process start (where memory landed, how caches were mapped)
+Whatever happens once per boot or process start (where memory landed, how caches were mapped)
 is shared by all tests of a run, so tests within a run say nothing about it. The estimates of R runs
 are R independent values; their spread already contains everything that varies below them, so that
 resampling whole runs is all a bootstrap has to do.
@@ -32,7 +32,7 @@ class LevelsEstimate:
 
     `scope` says what the interval speaks about: the next run, or only the run or the session that
     was measured.
-    Variances are those of a run's estimate and None where they cannot be told: between from three
+    Variances are those of a run's estimate and None if they cannot be told: between from three
     runs on, within where it was given.
     """
 
@@ -54,10 +54,10 @@ def combine(
     """Combine the estimates of independent runs.
 
     Args:
-        estimates: one estimate a run, shape (R,). within: the interval of each run's own estimate,
-        R of them; needed when R is 1. shared: half-width, at the same level, of an error that all
-        estimates have in common, such as that of one fixed
-            cost taken off all runs. Their spread does not show it; it is added in squares.
+        estimates: one estimate per run, shape (R,). within: the interval of each run's own
+            estimate, R of them; needed when R is 1. shared: half-width, at the same level, of an
+            error that all estimates have in common, such as that of one fixed cost taken off all
+            runs. Their spread does not show it; it is added in squares.
 
     Raises:
         ValueError: one run without its own interval, or lengths that differ.
@@ -105,7 +105,7 @@ def _widened(interval: Interval, value: float, shared: float) -> Interval:
 
 
 def _bootstrap_t(values: FloatArray, level: float) -> Interval | None:
-    """Studentised bootstrap over runs (Efron & Tibshirani 1993, section 12.5); None where ties
+    """Studentised bootstrap over runs (Efron & Tibshirani 1993, section 12.5); None if ties
     leave it undefined.
 
     The seed is fixed: the same runs always give the same interval.
@@ -123,6 +123,6 @@ def _bootstrap_t(values: FloatArray, level: float) -> Interval | None:
 
 
 def _own_variance(within: Sequence[Interval]) -> float | None:
-    """Mean variance of a run's own estimate; None where an interval is open."""
+    """Mean variance of a run's own estimate; None if an interval is open."""
     variance = float(np.mean([(i.half_width / critical_value(i.level)) ** 2 for i in within]))
     return variance if math.isfinite(variance) else None

@@ -43,7 +43,7 @@ class Curvature:
 
 @dataclass(frozen=True)
 class MarginalFit:
-    """b: latency of a turn; c: fixed cost of a test. `curvature` is None where fewer than three
+    """b: latency of a turn; c: fixed cost of a test. `curvature` is None if fewer than three
     sizes were run.
     """
 
@@ -70,7 +70,7 @@ class Groups:
     """One location a test size, the variance of that location, its degrees of freedom, and its
     weight in the line.
 
-    All of shape (G,). `variance` is None where groups of one test leave it unknown; errors then
+    All of shape (G,). `variance` is None if groups of one test leave it unknown; errors then
     come from the scatter of the locations about the line.
     """
 

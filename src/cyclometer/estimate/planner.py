@@ -57,7 +57,7 @@ def for_half_width(
     spread: Spread, half_width: float, level: float = 0.95, fewest_runs: int = 3
 ) -> Plan | None:
     """The cheapest plan that reaches the half-width (in the unit of the latency) with probability
-    POWER; None where no plan does.
+    POWER; None if no plan does.
 
     The variance that R runs will show is the pilot's times an F variable with R - 1 and pilot - 1
     degrees of freedom; its quantile POWER widens the half-width.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rows for which a foreign tool printed statistics only: one latency a run, and what its interval
+"""Rows for which a foreign tool printed statistics only: one latency per run, and what its interval
 assumes.
 """
 
@@ -47,7 +47,7 @@ def estimate(summaries: Sequence[Summary], flow: Flow | None, level: float = 0.9
 
 
 def _figure(one: Summary, flow: Flow | None, level: float) -> Regime | None:
-    """The mean, else the median, of one summary as a latency of a turn; None where the tool printed
+    """The mean, else the median, of one summary as a latency of a turn; None if the tool printed
     neither.
     """
     value = one.median if one.mean is None else one.mean

@@ -46,7 +46,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What the arrival order of one group shows. `warm_up` is None where MSER-5 finds no end of
+    """What the arrival order of one group shows. `warm_up` is None if MSER-5 finds no end of
     it.
     """
 
@@ -110,7 +110,7 @@ def independence_refuted(group: Steadiness, growth: VarianceGrowth | None = None
 
 
 def mser5(series: FloatArray) -> int | None:
-    """Tests to drop from the start (White 1997, batches of five); None where the minimum lies past
+    """Tests to drop from the start (White 1997, batches of five); None if the minimum lies past
     the middle.
 
     The truncation d minimises sum((x - mean)^2) / (n - d)^2 over what remains: the squared standard

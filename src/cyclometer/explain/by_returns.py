@@ -71,7 +71,7 @@ class _Walker:
 
 
 def _open_call(stack: Frame, move: Move) -> Frame | None:
-    """The frame that made the call just before the place of a move; None where none has it open."""
+    """The frame that made the call just before the place of a move; None if none has it open."""
     for frame in islice(stack.downwards(), _DEEP):
         near = 0 <= move.pc - frame.called_at <= _REACH_BYTES
         if near and frame.below is not None and frame.below.function == move.function:

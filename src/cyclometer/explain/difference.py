@@ -55,7 +55,7 @@ class Difference:
 
 
 def difference(before: Explanation, after: Explanation) -> Difference:
-    """Subtracts turn from turn. Raises NotComparable where the clocks are not alike."""
+    """Subtracts turn from turn. Raises NotComparable if the clocks are not alike."""
     units = before.facts.clock.unit, after.facts.clock.unit
     if units[0] != units[1]:
         raise NotComparable(

@@ -76,7 +76,7 @@ class Evidence:
 
 
 def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> dict[str, Evidence]:
-    """The evidence of each circle in `keys`. Raises MeasurementFailed where the boot has none, with
+    """The evidence of each circle in `keys`. Raises MeasurementFailed if the boot has none, with
     its reason.
     """
     hello = next((record for record in traced.records if isinstance(record, Hello)), None)
@@ -138,7 +138,7 @@ def pack(evidence: Evidence) -> bytes:
 
 
 def unpack(data: bytes, where: str) -> Evidence:
-    """What `pack` made. Raises BadFile where it is damaged or would be too large."""
+    """What `pack` made. Raises BadFile if it is damaged or would be too large."""
     try:
         plain = gzip.GzipFile(fileobj=BytesIO(data)).read(_UNPACKED_MAX_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:

@@ -119,7 +119,7 @@ def _calls(steps: Steps, places: AddressMap) -> set[str]:
 
 
 def _aligned(seen: Sequence[str], wanted: Sequence[str]) -> int | None:
-    """Where in the sequence, which goes round, the first event stands; None where they do not
+    """Where in the sequence, which goes round, the first event stands; None if they do not
     fit.
     """
     fitting = (

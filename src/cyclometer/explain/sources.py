@@ -31,7 +31,7 @@ def trace(
     """Of each circle in `keys` a steady and a cold turn, by key and role: two traced boots.
     `steady_only` is one boot, without the floor's circles, which is all that a difference needs.
 
-    Raises NotComparable where the target cannot trace, MeasurementFailed where a boot ends early
+    Raises NotComparable if the target cannot trace, MeasurementFailed where a boot ends early
     or, unless `untraced` is there to take the reason, has no test of a circle.
     """
     if not hasattr(target, "trace"):
@@ -81,7 +81,7 @@ def files(found: Mapping[str, Mapping[str, Evidence]]) -> dict[str, bytes]:
 
 
 def kept(bundle: Path, key: str) -> dict[str, Evidence]:
-    """The traces of a circle that a bundle keeps, by role. Raises UsageError where it keeps none of
+    """The traces of a circle that a bundle keeps, by role. Raises UsageError if it keeps none of
     it, BadFile where one is damaged.
     """
     folder = bundle / evidence.FOLDER

@@ -42,7 +42,7 @@ class Turn:
 
 
 def find(evidence: Evidence) -> Turn:
-    """The turn to explain. Raises BadFile where the window is not the one of its test."""
+    """The turn to explain. Raises BadFile if the window is not the one of its test."""
     facts, window = evidence.facts, evidence.steps
     where = f"the {facts.role} trace of {facts.contract.key}"
     if len(windows(window, where)) != 1:
@@ -83,8 +83,8 @@ def _interval(window: Steps, clock_name: str, value: int, where: str) -> tuple[i
 def _heads(window: Steps, begin: int, end: int, turns: int) -> tuple[_Indices, int]:
     """Occurrences of one point of the loop in order, and how many turns lie between two of them.
 
-    The point is the first instruction of the timing thread that occurs once a turn. Of a loop
-    unrolled k times it occurs once in k turns; code that both threads run occurs k times a turn,
+    The point is the first instruction of the timing thread that occurs once per turn. Of a loop
+    unrolled k times it occurs once in k turns; code that both threads run occurs k times per turn,
     and every k-th counts.
     """
     places = window[["pc", "privilege", "space"]][begin + 1 : end]

@@ -388,7 +388,7 @@ def number(value: object) -> float | None:
 
 
 def whole(value: object) -> int | None:
-    """`number` as an integer; None where it is not one, or beyond 64 bits."""
+    """`number` as an integer; None if it is not one, or beyond 64 bits."""
     if type(value) is int and abs(value) < 2**63:
         return value
     result = number(value)

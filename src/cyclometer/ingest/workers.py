@@ -27,7 +27,7 @@ def in_order(
     """`read_one(path)` for every path, in order; the first path that raises ends it with its own
     error.
 
-    Raises MeasurementFailed where a process died, which takes its files with it.
+    Raises MeasurementFailed if a process died, which takes its files with it.
     """
     processors = len(os.sched_getaffinity(0))
     if processors < 2 or sum(map(_size_bytes, paths)) < WORTH_BYTES:

@@ -125,7 +125,7 @@ def _methods(rule: Rule, view: View) -> Iterator[Finding]:
 
 
 def _noise(view: View, one: int, other: int) -> float | None:
-    """Standard error of the difference of two rows' means; None where a spread is unknown."""
+    """Standard error of the difference of two rows' means; None if a spread is unknown."""
     a, b = view.spread(one), view.spread(other)
     return None if a is None or b is None else (a[0] ** 2 / a[1] + b[0] ** 2 / b[1]) ** 0.5
 

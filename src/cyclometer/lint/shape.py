@@ -145,7 +145,7 @@ def _periods(rule: Rule, view: View) -> Iterator[Finding]:
 
 
 def period_of(values: NDArray[np.float64], longest: int = 16) -> int | None:
-    """The k for which every k-th value differs from the others, None where there is none.
+    """The k for which every k-th value differs from the others, None if there is none.
 
     For each k the ranks of the values are grouped by position modulo k and compared with Kruskal
     and Wallis' H (1952); the least k counts whose share of explained variance is near the best and

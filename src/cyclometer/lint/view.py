@@ -122,7 +122,7 @@ class View:
         return sum(printed) / len(printed) if printed else None
 
     def spread(self, index: int) -> tuple[float, int] | None:
-        """(sd, n) of a row over all runs, as printed or of the raw values; None where neither is
+        """(sd, n) of a row over all runs, as printed or of the raw values; None if neither is
         known.
         """
         if self.stretches[index]:

@@ -129,7 +129,7 @@ class Decoder:
 
 
 def _check_int64(record: Record) -> None:
-    """ValueError where a value does not fit the 64 bits that FORMAT.md promises."""
+    """ValueError if a value does not fit the 64 bits that FORMAT.md promises."""
     if isinstance(record, Group | Pass | Overhead):
         lists = (record.values, record.at, *record.counters.values())
         if any(value not in _INT64 for values in lists for value in values):

@@ -20,7 +20,7 @@ Hertz = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """A clock: its unit is one of `units.UNITS`; `hz` is 0 where unknown; `exact` ones repeat to
+    """A clock: its unit is one of `units.UNITS`; `hz` is 0 if unknown; `exact` ones repeat to
     the digit.
     """
 

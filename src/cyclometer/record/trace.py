@@ -73,7 +73,7 @@ def _header(version: int) -> bytes:
 
 
 def load(path: Path) -> Steps:
-    """The steps of a trace file. Raises BadFile where it cannot be read, is too long, or breaks the
+    """The steps of a trace file. Raises BadFile if it cannot be read, is too long, or breaks the
     format.
     """
     try:
@@ -87,7 +87,7 @@ def load(path: Path) -> Steps:
 
 
 def decode(data: bytes, where: str) -> Steps:
-    """The steps of a trace file's bytes. Raises BadFile where they break the
+    """The steps of a trace file's bytes. Raises BadFile if they break the
     format.
     """
     if len(data) > FILE_MAX_BYTES:
@@ -129,7 +129,7 @@ def _of_version(data: bytes, where: str) -> Steps:
 
 
 def instruction_set(steps: Steps) -> InstructionSet:
-    """By the hint that opens the first window. Raises BadFile where there is none."""
+    """By the hint that opens the first window. Raises BadFile if there is none."""
     first = int(steps["insn"][0]) if len(steps) else 0
     for known in SETS:
         if first == known.opens:
@@ -143,7 +143,7 @@ def instruction_set(steps: Steps) -> InstructionSet:
 def windows(steps: Steps, where: str) -> list[Steps]:
     """The windows in order, each from its opening to its closing hint.
 
-    Raises BadFile where hints do not alternate, or where the causes of a step are not its share of
+    Raises BadFile if hints do not alternate, or if the causes of a step are not its share of
     the clock.
     """
     if not len(steps):

@@ -138,7 +138,7 @@ def names(found: Sequence[Estimate]) -> list[str]:
 
 
 def chosen(found: Sequence[Estimate], wanted: str) -> list[Estimate]:
-    """The estimates whose key or name in `names` is `wanted`. Raises UsageError where there is
+    """The estimates whose key or name in `names` is `wanted`. Raises UsageError if there is
     none.
     """
     picked = [

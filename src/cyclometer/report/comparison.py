@@ -271,7 +271,7 @@ def change(f: Finding) -> str:
 
 
 def interval(f: Finding) -> str:
-    """The interval of the change; empty where it is none or a point."""
+    """The interval of the change; empty if there is none or it is a point."""
     if f.interval is None or not f.interval.half_width:
         return ""
     ends = [

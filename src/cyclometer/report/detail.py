@@ -32,7 +32,7 @@ _RUN_S = (
 
 
 def show(bundle: Bundle, key: str, as_json: bool) -> None:
-    """Prints everything about the circle of this key or name. Raises UsageError where the bundle
+    """Prints everything about the circle of this key or name. Raises UsageError if the bundle
     has none.
     """
     found = chosen(estimates(bundle), key)

@@ -26,7 +26,7 @@ _POINTS = """
 def history(url: str, options: Options, only: Sequence[str] = ("*",)) -> list[Series]:
     """As `compare.history.history`, of the circles of a store whose keys match a pattern of `only`.
 
-    Raises NothingMeasured where none does.
+    Raises NothingMeasured if none does.
     """
     with index.tables(layout.opened(url)) as database:
         found = of_keys(database, options, only, identities(database))

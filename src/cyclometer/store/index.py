@@ -36,7 +36,7 @@ def tables(location: Location, wanted: Sequence[str] = ("bundles", "rows")) -> I
     """A DuckDB connection with a view for each table that is wanted, of all that the store holds;
     whoever wants rows wants bundles, too.
 
-    Raises BadFile where a file of the store cannot be read.
+    Raises BadFile if a file of the store cannot be read.
     """
     with _locked(_folder(location)) as folder, duckdb.connect() as database:
         database.execute(f"SET memory_limit = '{MEMORY}'")

@@ -41,7 +41,7 @@ ROWS = {
     "better": "VARCHAR",
     "valid": "BOOLEAN",
     "reason": "VARCHAR",  # why it is not
-    "latency": "DOUBLE",  # of a turn, in the clock's unit; null where there is none
+    "latency": "DOUBLE",  # of a turn, in the clock's unit; null if there is none
     "low": "DOUBLE",  # 95 % interval; null where nothing bounds it
     "high": "DOUBLE",
     "runs": "DOUBLE[]",  # each run's own latency
@@ -58,7 +58,7 @@ class _Mark(msgspec.Struct):
 
 
 def init(location: Location) -> None:
-    """Makes an empty store. Raises BadFile where there is one already, or other files."""
+    """Makes an empty store. Raises BadFile if there is one already, or other files."""
     if location.exists(MARK):
         raise BadFile(f"{location.url} is a store already; push to it")
     if location.is_local and location.names(""):
@@ -67,7 +67,7 @@ def init(location: Location) -> None:
 
 
 def opened(url: str) -> Location:
-    """The store at `url`. Raises BadFile where there is none, or one of a later schema."""
+    """The store at `url`. Raises BadFile if there is none, or one of a later schema."""
     location = Location(url)
     try:
         mark = msgspec.json.decode(location.read(MARK), type=_Mark)

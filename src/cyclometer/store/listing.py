@@ -44,7 +44,7 @@ def entries(location: Location, target: str = "*") -> list[Entry]:
 def found(location: Location, prefixes: Sequence[str]) -> list[str]:
     """The digests that begin with these; `newest` is the newest one's.
 
-    Raises BadFile where none begins so, UsageError where several do.
+    Raises BadFile if none begins so, UsageError if several do.
     """
     known = [entry.bundle for entry in entries(location)]
     return [_found(location, known, prefix) for prefix in prefixes]

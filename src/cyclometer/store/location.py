@@ -23,7 +23,7 @@ class Location:
     """
 
     def __init__(self, url: str) -> None:
-        """Raises NotComparable where a package is missing, BadFile for a URL that nothing reads."""
+        """Raises NotComparable if a package is missing, BadFile for a URL that nothing reads."""
         self.url = url
         try:
             import fsspec
@@ -76,7 +76,7 @@ class Location:
                     os.unlink(temporary)
 
     def read(self, name: str) -> bytes:
-        """The content of a file. Raises FileNotFoundError where there is none."""
+        """The content of a file. Raises FileNotFoundError if there is none."""
         with self._refusal():
             content: bytes = self.fs.cat_file(self._path(name))
             return content

@@ -47,7 +47,7 @@ def push(
 def pull(location: Location, digest: str, path: Path) -> Bundle:
     """Copies a bundle to the new folder `path`, and checks that it is the one that was pushed.
 
-    Raises BadFile where the store has no such bundle, or a damaged one.
+    Raises BadFile if the store has no such bundle, or a damaged one.
     """
     folders.refuse_existing(path)
     inside = layout.folder(digest)

@@ -34,7 +34,7 @@ Notify = Callable[[Outcome], None]
 def cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     """A Dask client: of the scheduler at an address, or of a new cluster on this machine.
 
-    Raises NotComparable without Dask, MeasurementFailed where nobody answers.
+    Raises NotComparable without Dask, MeasurementFailed if nobody answers.
     """
     try:
         import dask
@@ -75,7 +75,7 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 def perform(client: Any, tasks: Sequence[Task], url: str, notify: Notify) -> None:
     """Has every task performed: exact ones on all workers, then the others alone on their machine.
 
-    `notify` hears of each as it ends. Raises MeasurementFailed where the scheduler is lost.
+    `notify` hears of each as it ends. Raises MeasurementFailed if the scheduler is lost.
     """
     exact = [task for task in tasks if task.is_exact]
     timed = [task for task in tasks if not task.is_exact]
@@ -131,7 +131,7 @@ def _until_done(
 
 
 def _has_workers(client: Any) -> bool:
-    """Raises MeasurementFailed where the scheduler is lost."""
+    """Raises MeasurementFailed if the scheduler is lost."""
     if client.status != "running":
         raise MeasurementFailed("the Dask scheduler is gone")
     return bool(client.scheduler_info(n_workers=-1)["workers"])

@@ -23,7 +23,7 @@ SCHEDULING = ("policy", "nice", "slice_s")
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for; None where nothing was said. A target refuses what it has no use
+    """What the user asked for; None if nothing was said. A target refuses what it has no use
     for.
     """
 

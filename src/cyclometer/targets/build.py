@@ -48,7 +48,7 @@ def cache() -> Path:
 
 
 def compiler() -> str:
-    """The C compiler: $CC, else cc, gcc or clang. Raises NotComparable where there is none."""
+    """The C compiler: $CC, else cc, gcc or clang. Raises NotComparable if there is none."""
     wanted = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
     for name in wanted:
         if path := shutil.which(name):

@@ -25,7 +25,7 @@ _WORD_DIGITS = 8
 
 
 def program(known: InstructionSet) -> str:
-    """The disassembler for an instruction set. Raises NotComparable where none is installed."""
+    """The disassembler for an instruction set. Raises NotComparable if none is installed."""
     for name in known.objdump:
         if path := shutil.which(name):
             return path

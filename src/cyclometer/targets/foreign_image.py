@@ -45,7 +45,7 @@ def result(
     """The bundle of one boot. `cycles` is what the machine's cycle counter really is, where it is
     known.
 
-    Raises MeasurementFailed where nothing can be read out of the console, which is then kept.
+    Raises MeasurementFailed if nothing can be read out of the console, which is then kept.
     """
     image = request.image
     assert image is not None

@@ -144,7 +144,7 @@ def assemble(
 ) -> MeasurementResult:
     """One bundle of all boots; `settings` of the machine stand in every row's configuration.
 
-    Raises NothingMeasured, or MeasurementFailed where a boot died before its first value.
+    Raises NothingMeasured, or MeasurementFailed if a boot died before its first value.
     """
     assembler = Assembler(target, environment, settings)
     for run, boots in runs.items():

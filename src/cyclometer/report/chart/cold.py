@@ -14,7 +14,7 @@ _WIDE = 8  # a range of more than this factor is drawn on a log scale
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:
-    """Every run's passes thin, their median over the runs bold; None where no passes were
+    """Every run's passes thin, their median over the runs bold; None if no passes were
     measured.
     """
     kept = [(i, c, _passes(c)) for i, c in enumerate(circles) if len(c.passes)]

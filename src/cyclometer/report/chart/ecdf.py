@@ -17,7 +17,7 @@ _WIDE = 3  # a range of more than this factor is drawn on a log scale, so that a
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:
-    """Empirical distribution functions of the tests that count; None where no circle has two."""
+    """Empirical distribution functions of the tests that count; None if no circle has two."""
     kept = [(i, c) for i, c in enumerate(circles) if np.count_nonzero(c.tests.good) > 1]
     if not kept:
         return None

@@ -21,7 +21,7 @@ _ROOM = 14  # pixels that a run needs to have its number above it
 
 
 def draw(circles: Sequence[Circle], which: int = 0) -> plot.Chart | None:
-    """The tests of circle `which`, on the scale that all `circles` share; None where there are
+    """The tests of circle `which`, on the scale that all `circles` share; None if there are
     fewer than two.
     """
     circle = circles[which]

@@ -20,12 +20,12 @@ _MARGIN = 30  # left of the first lane, where the timed part is marked
 
 @dataclass(frozen=True)
 class _Event:
-    actor: str  # "" where the event has none
+    actor: str  # "" if the event has none
     what: str
 
 
 def draw(circles: Sequence[Circle]) -> plot.Chart | None:
-    """The event sequence of the first circle's contract; None where its source states none."""
+    """The event sequence of the first circle's contract; None if its source states none."""
     contract = circles[0].estimate.contract
     events = [_event(line) for line in contract.sequence]
     if not events:

@@ -13,8 +13,8 @@ from cyclometer.units import to_ns
 
 
 def export(request: Request) -> str:
-    """Google Benchmark JSON: a repetition a run. The format wants a CPU time, too: it repeats the
-    real time.
+    """Google Benchmark JSON: one repetition per run. The format wants a CPU time, too: it
+    repeats the real time.
     """
     identity = request.bundle.identity
     environment = identity.environment

@@ -13,8 +13,8 @@ from cyclometer.units import NS_PER_S, to_ns
 
 
 def export(request: Request) -> str:
-    """A pyperf suite: a run with one value a run of ours, so that its t-test has the right degrees
-    of freedom.
+    """A pyperf suite: a run with one value for each of our runs, so that its t-test has the
+    right degrees of freedom.
 
     Values are seconds; on a clock that is not time, such as instructions, they are pyperf's unit
     `integer`. Raises UsageError for a value that is not positive: pyperf refuses the whole file for

@@ -45,7 +45,7 @@ class Request:
         return iter(found)
 
     def only_one(self, format_name: str) -> Estimate:
-        """The single estimate of a format that holds one circle. Raises UsageError where there are
+        """The single estimate of a format that holds one circle. Raises UsageError if there are
         more.
         """
         if len(self.estimates) != 1:

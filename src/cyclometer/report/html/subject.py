@@ -26,10 +26,10 @@ _OWN = 2  # a lint finding about more rows than this is about the suite
 
 @dataclass(frozen=True)
 class Entry:
-    """One circle: in every bundle (None where that bundle has none), and what each later bundle
+    """One circle: in every bundle (None if that bundle has none), and what each later bundle
     changed.
 
-    `findings` has one member a bundle after the first; None where neither of the two has the
+    `findings` has one member per bundle after the first; None if neither of the two has the
     circle.
     """
 
@@ -73,7 +73,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Subject:
-    """Bundles with their labels, entries in the order of the overview, one comparison a bundle
+    """Bundles with their labels, entries in the order of the overview, one comparison per bundle
     after the first, and what lint says of each bundle.
     """
 

@@ -181,7 +181,7 @@ class Measurement:
                 self.costs[key] = cost
 
     def _calibrate(self, key: str) -> Cost | None:
-        """Doubles the turns until a test fills a quarter of TEST_S. None where the circle cannot
+        """Doubles the turns until a test fills a quarter of TEST_S. None if the circle cannot
         run.
         """
         turns, overhead_s = 4, 0.0

@@ -205,7 +205,7 @@ class Debugger:
         self._stub.sendall(f"${words}#{sum(words.encode()) % 256:02x}".encode())
 
     def _listen(self, patience_s: float | None = None) -> bool:
-        """Takes what has come from anywhere; False where nothing has within `patience_s`, by
+        """Takes what has come from anywhere; False if nothing has within `patience_s`, by
         default the bound.
         """
         left_s = max(self._deadline_s - time.monotonic(), 0)

@@ -85,7 +85,7 @@ class QemuTarget:
     def build(
         self, config: Mapping[str, str] | None = None, progress: Progress = SILENT
     ) -> list[Path]:
-        """The image of a configuration, built if needed. Raises NotComparable where a tool is
+        """The image of a configuration, built if needed. Raises NotComparable if a tool is
         missing.
         """
         if lacks := self.missing():
@@ -127,7 +127,7 @@ class QemuTarget:
         """A boot of `request` that traces what the explained tests of `keys` executed; a first boot
         says where they are.
 
-        Raises MeasurementFailed where the machine ends early.
+        Raises MeasurementFailed if the machine ends early.
         """
         if request.image is not None:
             return self._trace_image(request, request.image, keys)

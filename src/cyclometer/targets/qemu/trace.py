@@ -171,7 +171,7 @@ def trace(
     """Boots `command` and returns what it executed in each window in `wanted`, ascending. Where
     `circles` names what each is of, one that no interrupt touched is enough of its circle.
 
-    `hints` are the encodings that open and close a window. Raises MeasurementFailed where the
+    `hints` are the encodings that open and close a window. Raises MeasurementFailed if the
     machine ends early, a window's log grows too large, or `bound_s` runs out.
     """
     opens, closes = (places.addresses(hint) for hint in hints)

@@ -60,7 +60,7 @@ def fetch(name: str) -> tuple[Package, dict[str, Path]]:
     """The newest kernel package that `debian:PATTERN` matches, or `debian@RELEASE:PATTERN` in
     another release of the distribution; and its files by the names in FILE_BYTES, out of the cache.
 
-    Raises UsageError for a pattern that matches nothing, NotComparable where this machine cannot
+    Raises UsageError for a pattern that matches nothing, NotComparable if this machine cannot
     fetch packages, BadFile for a package that is not what the index says or holds no kernel.
     """
     match = _NAME.fullmatch(name.removeprefix(PREFIX))
@@ -226,7 +226,7 @@ class _Archive:
         return newest
 
     def download(self, package: Package, folder: Path) -> Path:
-        """The package's file, whose hash is the index's. Raises BadFile where it is not."""
+        """The package's file, whose hash is the index's. Raises BadFile if it is not."""
         self._run("apt-get", "download", f"{package.name}={package.version}", cwd=folder)
         files = list(folder.glob("*.deb"))
         if len(files) != 1:

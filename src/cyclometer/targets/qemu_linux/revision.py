@@ -24,7 +24,7 @@ def built(revision: str, command: str, folder: Path) -> Iterator[Path]:
     """The image that a shell `command` builds of a revision, checked out into `folder`; git forgets
     the worktree afterwards.
 
-    Raises UsageError without the revision, MeasurementFailed where the build fails or makes no
+    Raises UsageError without the revision, MeasurementFailed if the build fails or makes no
     image.
     """
     commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -62,7 +62,7 @@ def _image(revision: str, command: str, tree: Path) -> Path:
 
 
 def _git(*words: str) -> str | None:
-    """What git prints; None where it fails."""
+    """What git prints; None if it fails."""
     try:
         done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
     except OSError:

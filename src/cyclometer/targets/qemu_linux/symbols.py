@@ -48,7 +48,7 @@ class Symbols:
 
 
 def read(text: bytes) -> Symbols | None:
-    """Functions out of lines as /proc/kallsyms and System.map have them; None where they are not
+    """Functions out of lines as /proc/kallsyms and System.map have them; None if they are not
     there.
     """
     found = sorted((int(address, 16), name.decode()) for address, name in _LINE.findall(text))
@@ -58,7 +58,7 @@ def read(text: bytes) -> Symbols | None:
 
 
 def load(path: Path) -> Symbols:
-    """Those of a System.map, or of a vmlinux by binutils. Raises BadFile where they are not
+    """Those of a System.map, or of a vmlinux by binutils. Raises BadFile if they are not
     there.
     """
     with path.open("rb") as file:

@@ -58,7 +58,7 @@ def trace(
     circle's, by key. `measured` is what a turn of each costs, if known: it saves a boot, and
     the tests are then as short as shows a turn that follows another.
 
-    Raises NotComparable where there is no disassembler, MeasurementFailed where a boot ends early.
+    Raises NotComparable if there is no disassembler, MeasurementFailed if a boot ends early.
     """
     known = NAMED[guest.kernel.machine.name]
     dialect = qemu_trace.DIALECTS[known.name]

@@ -63,7 +63,7 @@ def simulator(core: str, say: Say = lambda *_: None) -> Path:
     """The program that is the board, built if it is new: 14 or 40 MB from PyPI once, then some two
     minutes.
 
-    Raises MeasurementFailed where the package cannot be had or is not the one that is pinned, or
+    Raises MeasurementFailed if the package cannot be had or is not the one that is pinned, or
     where the build fails.
     """
     machines = build.sources() / "machines"
@@ -146,7 +146,7 @@ def unpack(wheel: Path, wanted: Sequence[str], to: Path, family: Family) -> None
     """Takes the files `wanted` out of the package into the folder `to`, under the names we gave,
     never under its own.
 
-    Raises MeasurementFailed where the package is not the pinned one or lacks a file.
+    Raises MeasurementFailed if the package is not the pinned one or lacks a file.
     """
     content = wheel.read_bytes()
     if hashlib.sha256(content).hexdigest() != family.sha256:

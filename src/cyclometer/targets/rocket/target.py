@@ -148,7 +148,7 @@ class CoreTarget:
         """A boot of each circle that `request` asks for; those of `keys` trace what their explained
         tests executed.
 
-        Raises MeasurementFailed or BadFile where a boot ends inside a window.
+        Raises MeasurementFailed or BadFile if a boot ends inside a window.
         """
         if request.image is not None:
             return self._trace_image(request, request.image, keys)
@@ -284,7 +284,7 @@ def cva6() -> CoreTarget:
 
 
 def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
-    """The window of a boot's explained test, a copy; None where it has none."""
+    """The window of a boot's explained test, a copy; None if it has none."""
     test = to_explain(records, [key]).get(key)
     every = windows(load(file), str(file)) if test is not None else []
     return every[test.window].copy() if test is not None and test.window < len(every) else None

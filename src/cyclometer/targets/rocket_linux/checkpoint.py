@@ -63,7 +63,7 @@ def on_board(guest: Guest, to_be_moved: bool) -> Iterator[Guest]:
 def checkpoint(guest: Guest, visit: Visit, bound_s: float) -> Checkpoint:
     """The guest before the first test of `visit`, out of the cache or of a boot.
 
-    Raises MeasurementFailed where the kernel does not come there, or in a state that the RTL does
+    Raises MeasurementFailed if the kernel does not come there, or in a state that the RTL does
     not have.
     """
     folder = build.cache() / "checkpoints"

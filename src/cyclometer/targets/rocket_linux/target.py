@@ -171,7 +171,7 @@ class RocketLinuxTarget:
         return proof.compare(key, proof.FLOW.initial, qemu, found.windows[key], function)
 
     def _chosen(self, only: Sequence[str]) -> dict[str, Contract]:
-        """By key. Raises NothingMeasured where none matches. An exact clock needs no circles for
+        """By key. Raises NothingMeasured if none matches. An exact clock needs no circles for
         reference.
         """
         chosen = {
@@ -231,7 +231,7 @@ class Printed:
 
 def prove(guest: Guest, keys: Sequence[str], bound_s: float) -> Printed:
     """One boot in QEMU, on the machine that will be moved, in which every circle meets its contract
-    and counts what a turn costs. Raises MeasurementFailed where the kernel does not run.
+    and counts what a turn costs. Raises MeasurementFailed if the kernel does not run.
     """
     visits = [Visit(_PROOF_RUN, key, "proof", _PROOF_FLOW) for key in keys]
     with (

@@ -81,7 +81,7 @@ def traced(
 ) -> TraceResult:
     """Records and explained windows of `visits`, each traced into a file by `run`.
 
-    Raises BadFile where the RTL ended inside of a window.
+    Raises BadFile if the RTL ended inside of a window.
     """
     with tempfile.TemporaryDirectory() as folder:
 
@@ -101,7 +101,7 @@ def traced(
 
 
 def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
-    """The window of a boot's explained test, a copy; None where it has none."""
+    """The window of a boot's explained test, a copy; None if it has none."""
     test = to_explain(records, [key]).get(key)
     every = windows(load(file), str(file)) if test is not None else []
     file.unlink(missing_ok=True)

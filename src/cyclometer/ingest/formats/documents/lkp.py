@@ -62,7 +62,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
 
 
 def _row(into: Collector, text: str, commits: list[str], suite: dict[str, str], at: int) -> bool:
-    """Add a line of the table, a figure a commit; False where the table has ended."""
+    """Add a line of the table, one figure per commit; False if the table has ended."""
     cells, position = [], 0
     match = _FIRST.match(text)
     while match:

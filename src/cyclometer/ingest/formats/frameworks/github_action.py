@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""github-action-benchmark: the data.js of its gh-pages branch, every entry a run with its commit,
+"""github-action-benchmark: the data.js of its gh-pages branch, each entry is a run with its commit,
 and the JSON that its custom tools take.
 """
 

@@ -34,7 +34,7 @@
     COUNTER(brand_delayed)         /* raised, its upcall left to the scheduler */                  \
     COUNTER(brand_pend)            /* raised while its upcall runs */                              \
     COUNTER(brand_pend_execute)    /* pending upcall run */                                        \
-    COUNTER(brand_completion_uc)   /* upcall done, its scheduler told by an upcall */              \
+    COUNTER(brand_completion_uc)   /* upcall done, an upcall tells its scheduler */                \
     COUNTER(brand_sched_preempted) /* upcall done, the interrupted thread run on */                \
     COUNTER(finished_brands)       /* upcall done with nothing pending */                          \
     COUNTER(atomic_rbk)            /* restartable sections restarted */                            \

@@ -145,7 +145,7 @@ void host_join_clock(struct cyc_clock *clock, const struct options *options)
     if (clock_counts_cycles(options)) {
         clock->name = "perf.cycles";
         clock->unit = "cycles";
-        // A proof counts system calls, and its times are no latencies.
+        // A proof counts system calls, and its times are not latencies.
         if (!options->proof)
             clock->begin = clock->end = core_cycles_read;
     }

@@ -32,6 +32,11 @@ PHRASES = {
     r"\bkeeps no trace\b": "holds no trace",
     r"\bhangs on (what|the)\b": "depends on",
     r"\bbe parted by\b|, parted by\b": "separated by",
+    r"\bRaises [A-Za-z]+ where\b|\bNone where\b": "if",
+    r"\btells? \S+ apart\b|\bnothing tells\b|\bnobody tells\b": "distinguishes",
+    r"\btold (by|of each|one by one)\b|\bunless told\b": "reported by, unless set",
+    r"\bone (estimate|latency|figure|number|row) a \w+": "one ... per ...",
+    r"(?<!there )\b(is|are) no (files|numbers|pages|failures|latencies|profile|alert)\b": "not a",
     r"\blest\b": "so that ... not",
     r"\ba poor witness\b|\bto bury\b": "an unreliable estimate; to reap",
 }

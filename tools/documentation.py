@@ -103,7 +103,7 @@ def glossary() -> str:
 
 
 def _linked(root: Path, page: Path, text: str) -> Iterator[Path]:
-    """Files of the repository that a page links to and that are no pages."""
+    """Files of the repository that a page links to and that are not pages."""
     for target, _ in _LINK.findall(text):
         path = (root / page.parent / target).resolve()
         if path.is_file() and path.suffix != ".md" and path.is_relative_to(root):

@@ -47,7 +47,7 @@ def _output(command: str, folder: Path) -> str:
     done = subprocess.run(
         ["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, check=False
     )
-    if done.returncode not in (0, 1, 3):  # verdicts are no failures
+    if done.returncode not in (0, 1, 3):  # verdicts are not failures
         raise RuntimeError(f"{command}: {done.stderr}")
     return done.stdout.rstrip()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From the samples and figures of a bundle to one estimate a circle."""
+"""From the samples and figures of a bundle to one estimate per circle."""
 
 from __future__ import annotations
 

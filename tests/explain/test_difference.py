@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What changes between two turns is told by parts that sum to the change exactly."""
+"""What changes between two turns is shown by parts that sum to the change exactly."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_changes_are_alerts_with_their_cause_until_they_are_acknowledged(
     assert (again.circles, again.bundles) == (0, 0)
     pages = [page.read_text() for page in (out / "circle").iterdir()]
     assert sum("acknowledged: new &quot;compiler&quot;" in page for page in pages) == 1
-    with pytest.raises(UsageError, match="no alert"):
+    with pytest.raises(UsageError, match="not an alert"):
         triage.acknowledge(location, "../x", "")
 
 

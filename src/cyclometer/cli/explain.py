@@ -67,7 +67,7 @@ def command(
 ) -> None:
     """Show where the time of one turn of circle KEY goes, instruction by instruction.
 
-    A circle of the Linux at hand is sampled while it is timed, and told by function.
+    A circle of the Linux at hand is sampled while it is timed, and reported by function.
 
     A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration,
     as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of --target, as mcs=on.

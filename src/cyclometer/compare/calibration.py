@@ -50,7 +50,7 @@ class Known(msgspec.Struct, frozen=True):
     others: Variance | None = None
 
     def of(self, key: str) -> Variance | None:
-        """The variance of a circle's session mean; None if nothing tells."""
+        """The variance of a circle's session mean; None if unknown."""
         return self.rows.get(key) or (self.restless if is_restless(key) else self.others)
 
 
@@ -64,7 +64,7 @@ class Calibration(msgspec.Struct, frozen=True):
     def component(
         self, key: str, before: Sequence[Session], after: Sequence[Session], own: float
     ) -> Component | None:
-        """What sessions add to the variance `own` of a circle's change; None if nothing tells."""
+        """What sessions add to the variance `own` of a circle's change; None if unknown."""
         sessions = [*before, *after]
         if any(machine(one.occasion) != self.machine for one in sessions):
             return None

@@ -119,7 +119,7 @@ def classes(contract: Contract) -> list[str]:
 
 
 def _columns(sides: Mapping[str, Side]) -> dict[str, Side]:
-    """A column for every configuration of every side, named for what tells it apart."""
+    """A column for every configuration of every side, named for what distinguishes it."""
     split: list[tuple[str, dict[str, str], Side]] = []
     for name, side in sides.items():
         seen: dict[Hashable, dict[str, str]] = {}

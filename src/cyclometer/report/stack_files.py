@@ -52,8 +52,8 @@ def of_samples(found: Shares) -> Stacks:
 
 
 def text(output: Path, sides: Sequence[Stacks]) -> str | None:
-    """What to write into `output`, of one side or of the two of a difference; None where its name
-    ends otherwise. Raises UsageError where the format cannot hold it.
+    """What to write into `output`, of one side or of the two of a difference; None if its name
+    ends otherwise. Raises UsageError if the format cannot hold it.
     """
     written = next((write for end, write in _ENDS.items() if output.name.endswith(end)), None)
     return written(sides) if written else None

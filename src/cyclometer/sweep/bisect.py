@@ -46,7 +46,7 @@ def search(chain: Sequence[str], measure: Measure, lanes: int) -> Found:
     A commit is like the end whose side of the middle between both its interval lies on; one whose
     interval holds the middle, or that cannot be measured, is passed over. Where the latency crosses
     the middle more than once, the first crossing that was seen is followed.
-    Raises MeasurementFailed where an end has no latency, NothingMeasured where both have the same.
+    Raises MeasurementFailed if an end has no latency, NothingMeasured if both have the same.
     """
     last = len(chain) - 1
     measured = dict(zip((0, last), measure([chain[0], chain[last]]), strict=True))

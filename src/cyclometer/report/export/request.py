@@ -30,7 +30,7 @@ class Request:
     )
 
     def latencies(self) -> Iterator[tuple[str, Estimate, LevelsEstimate]]:
-        """The estimates that may be handed on as results: valid ones. Raises NothingMeasured where
+        """The estimates that may be handed on as results: valid ones. Raises NothingMeasured if
         there are none.
         """
         found = [

@@ -200,7 +200,7 @@ class _Archive:
         self._updated = self._home / "updated"
 
     def newest(self, pattern: str) -> Package:
-        """The package with the newest version among the matching names. Raises UsageError where
+        """The package with the newest version among the matching names. Raises UsageError if
         there is none.
         """
         if not self._updated.exists() or time.time() - self._updated.stat().st_mtime > _FRESH_S:

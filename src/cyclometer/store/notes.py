@@ -72,7 +72,7 @@ def _of(kind: type[msgspec.Struct], record: dict[str, object]) -> dict[str, obje
 
 def history(root: Path, options: Options, only: Sequence[str]) -> list[Series]:
     """As `compare.history.history`, of the notes of all commits that HEAD descends from, in their
-    order. Raises NothingMeasured where no note has a row that a pattern of `only` matches.
+    order. Raises NothingMeasured if no note has a row that a pattern of `only` matches.
     """
     commits = git.git(root, "rev-list", "--reverse", "--topo-order", "HEAD").split()
     points: dict[str, list[Point]] = defaultdict(list)

@@ -11,10 +11,8 @@ import pytest
 
 from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Bundle
-from cyclometer.compare import why
 from cyclometer.estimate import hardware
-from cyclometer.record.schema import Circle, Contract, Flow, Group, Record
-from cyclometer.report import why as report
+from cyclometer.record.schema import Flow
 from cyclometer.targets import build
 from cyclometer.targets.linux.harness import Harness, Launch, Visit
 
@@ -64,49 +62,3 @@ def test_what_this_machine_shows_makes_sense() -> None:
     if "instructions_kernel" not in counted:
         pytest.skip("this machine has no PMU")
     assert counted["instructions_kernel"] > counted["instructions_user"] > 0
-
-
-def of(**per_turn: float) -> Bundle:
-    """A bundle whose proof adds 5000 events to every test beside those of its turns."""
-    assembler = Assembler("linux", {})
-    records: list[Record] = [Circle(0, Contract(KEY), "proof", Flow(8, 24, 2, 3))]
-    for group, turns in enumerate((8, 32)):
-        counts = {name: [round(5000 + n * turns)] * 3 for name, n in per_turn.items()}
-        records.append(Group(1, KEY, "proof", 0, group, turns, [1] * 3, [0] * 3, counts))
-    assembler.add(0, records)
-    return assembler.bundle()
-
-
-def test_what_a_reading_costs_is_no_part_of_a_turn() -> None:
-    assert hardware.per_turn(of(cycles=400, branch_misses=0.5), KEY) == {
-        "cycles": 400,
-        "branch_misses": 0.5,
-    }
-    assert hardware.per_turn(of(cycles=400), "another.circle") == {}
-
-
-@pytest.mark.parametrize(
-    ("after", "said"),
-    [
-        (
-            {"instructions_kernel": 1000, "cycles": 1500, "itlb_misses": 4},
-            "the same instructions, IPC 1.10 to 0.73, +3 itlb misses",
-        ),
-        (
-            {"instructions_kernel": 1500, "cycles": 1600, "itlb_misses": 1},
-            "+500 instructions (+0 user, +500 kernel), IPC 1.10 to 1.00",
-        ),
-    ],
-)
-def test_why_tells_more_instructions_from_slower_ones(after: dict[str, float], said: str) -> None:
-    same = {"instructions_user": 100.0}
-    before = of(**same, instructions_kernel=1000, cycles=1000, itlb_misses=1)
-    (found,) = why.why(before, of(**same, **after))
-    assert found.sentence == said
-    assert said in report.markdown([found])
-    assert report.as_json([found])["circles"][0]["after"]["cycles"] == after["cycles"]
-
-
-def test_without_counters_why_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    report.show(why.why(of(), of()))
-    assert "Neither side has counters" in capsys.readouterr().out

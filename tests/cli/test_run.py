@@ -80,11 +80,9 @@ def test_no_progress_is_on_display_while_results_are_printed(
 
 def test_no_combination_of_a_matrix_takes_anothers_folder(tmp_path: Path) -> None:
     ends = "x" * 200
-    words = f"kernel=/one/{ends},/two/{ends},a-5,a,a"
-    found = run._product(Request(), (words,), tmp_path)
-    assert [request.config["kernel"] for request, _ in found] == words.removeprefix(
-        "kernel="
-    ).split(",")
+    kernels = [f"/one/{ends}", f"/two/{ends}", "a-5", "a", "a"]
+    found = run._product(Request(), [("kernel", kernels)], tmp_path)
+    assert [request.config["kernel"] for request, _ in found] == kernels
     assert len({path for _, path in found}) == len(found) == 5
 
 

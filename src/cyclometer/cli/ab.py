@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 
-from cyclometer.cli import common, sides
+from cyclometer.cli import assignments, common, sides
 from cyclometer.cli.progress import Display
 from cyclometer.cli.run import duration
 from cyclometer.errors import FAILED, UsageError
@@ -44,11 +44,8 @@ def _of_each_side(command: _Command) -> _Command:
                 default="",
                 help=f"What starts the harness of {side.upper()}, as 'chrt -b 0'.",
             ),
-            click.option(
-                f"--env-{side}",
-                multiple=True,
-                metavar="NAME=VALUE",
-                help=f"Environment of {side.upper()}'s circles; may be repeated.",
+            assignments.option(
+                f"--env-{side}", help=f"Environment of {side.upper()}'s circles; may be repeated."
             ),
             click.option(
                 f"--{side}",
@@ -155,12 +152,7 @@ def _variant(side: str, chosen: dict[str, Any]) -> Variant:
     from cyclometer.targets.linux.harness import Launch
     from cyclometer.targets.linux.paired import Variant
 
-    named, added = partial(_option, side), {}
-    for text in chosen[f"env_{side}"]:
-        name, equals, value = text.partition("=")
-        if not name or not equals:
-            raise UsageError(f"{named('env')} {text!r}: write it as NAME=VALUE")
-        added[name] = value
+    named, added = partial(_option, side), chosen[f"env_{side}"]
     try:
         wrapper = tuple(shlex.split(chosen[f"wrap_{side}"]))
     except ValueError as error:

@@ -101,15 +101,3 @@ def note_broken(plugins: Sequence[BrokenPlugin]) -> None:
     """Reports installed packages that cannot provide what they declare; the command goes on."""
     for error in plugins:
         click.echo(f"cyclometer: {error}", err=True)
-
-
-def pairs(
-    _: click.Context | None, parameter: click.Parameter | None, value: str | None
-) -> dict[str, str]:
-    """`a=b,c=d` as a mapping."""
-    try:
-        return dict(pair.split("=", 1) for pair in value.split(",")) if value else {}
-    except ValueError as error:
-        raise click.BadParameter(
-            "write it as option=value,option=value", param=parameter
-        ) from error

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli import sampled
-from cyclometer.cli.common import kernel_options, memory_options, pairs, print_json
+from cyclometer.cli import assignments, sampled
+from cyclometer.cli.common import kernel_options, memory_options, print_json
 from cyclometer.cli.progress import Display
 from cyclometer.errors import UsageError
 
@@ -26,12 +26,7 @@ _DEFAULT = "default"
     help="What to trace; see `cyclometer list`.  [default: qemu-linux with --kernel, else "
     "qemu-virt]",
 )
-@click.option(
-    "--config",
-    callback=pairs,
-    metavar="A=B,...",
-    help="How to build the kernel, as mcs=on,timer=mtime.",
-)
+@assignments.listed_option("--config", help="How to build the kernel, as mcs=on,timer=mtime.")
 @kernel_options
 @memory_options
 @click.option(
@@ -124,7 +119,7 @@ def _evidence(
     if not name and options.startswith("kernel=") and not target.endswith("-linux"):
         name = "qemu-linux"
     one = TARGETS.load(name or target)
-    chosen = {**config, **pairs(None, None, options)}
+    chosen = {**config, **assignments.assignments(options)}
     latency_cyc, jitter = (_number(chosen, name) for name in ("memory_latency", "memory_jitter"))
     symbols = chosen.get("symbols")
     if image is not None:

@@ -8,18 +8,9 @@ from pathlib import Path
 
 import rich_click as click
 
+from cyclometer.cli import assignments
 from cyclometer.cli.common import bundle_argument, load, note_broken
 from cyclometer.errors import UsageError
-
-
-def _options(
-    _: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> dict[str, str]:
-    pairs = [value.partition("=") for value in values]
-    for name, sign, _value in pairs:
-        if not sign or not name:
-            raise click.BadParameter("write it as OPTION=VALUE", param=parameter)
-    return {name: value for name, _sign, value in pairs}
 
 
 @click.command()
@@ -36,13 +27,7 @@ def _options(
 @click.option(
     "--circle", "keys", multiple=True, metavar="KEY", help="Only this circle; may be repeated."
 )
-@click.option(
-    "--where",
-    multiple=True,
-    callback=_options,
-    metavar="OPTION=VALUE",
-    help="Only rows of this configuration.",
-)
+@assignments.option("--where", help="Only rows of this configuration; may be repeated.")
 @click.option("--run", type=int, help="kbench: which run.  [default: the first]")
 @click.option(
     "--samples", is_flag=True, help="csv: every raw sample instead of one line per circle."

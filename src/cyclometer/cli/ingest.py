@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from cyclometer.cli import assignments
 from cyclometer.cli.common import STORE, note_broken, print_json
 
 if TYPE_CHECKING:
@@ -32,12 +33,8 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="The format, if it is not recognised.",
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A fact that the files do not state: clock, board ...",
+@assignments.option(
+    "--set", "settings", help="A fact that the files do not state: clock, board ..."
 )
 @click.option(
     "--formats",
@@ -52,7 +49,7 @@ def command(
     files: tuple[Path, ...],
     output: Path | None,
     format_name: str,
-    settings: tuple[str, ...],
+    settings: dict[str, str],
     as_json: bool,
 ) -> None:
     """Read other tools' results into a bundle, raw files included.
@@ -67,7 +64,7 @@ def command(
 
     target = output or _unused(STORE / files[0].stem)
     store.refuse_existing(target)
-    bundle, raw = ingest(files, Settings(_pairs(settings)), format_name=format_name)
+    bundle, raw = ingest(files, Settings(settings), format_name=format_name)
     stored = store.write(bundle, target, raw)
     note_broken(broken())
     report = _report(stored)
@@ -75,16 +72,6 @@ def command(
         print_json("ingested", report)
     else:
         click.echo(_text(report))
-
-
-def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
-    from cyclometer.errors import UsageError
-
-    pairs = [setting.partition("=") for setting in settings]
-    for name, equals, _ in pairs:
-        if not equals:
-            raise UsageError(f"--set {name}: write it as NAME=VALUE")
-    return {name: value for name, _, value in pairs}
 
 
 def _unused(path: Path) -> Path:

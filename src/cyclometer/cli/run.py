@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from cyclometer.cli import common
+from cyclometer.cli import assignments, common
 from cyclometer.cli.progress import Display
-from cyclometer.errors import FAILED, NOTHING, PASS, CyclometerError, NotComparable, UsageError
+from cyclometer.errors import FAILED, NOTHING, PASS, CyclometerError, NotComparable
 from cyclometer.units import seconds
 
 if TYPE_CHECKING:
@@ -47,6 +47,14 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
             "write initial size, delta, groups, tests, as 30,1,5,30", param=parameter
         )
     return numbers
+
+
+def _axes(
+    _: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> list[tuple[str, list[str]]]:
+    """Each name with its values; one text may hold several, with spaces between."""
+    del parameter
+    return [assignments.choices(word) for text in texts for word in text.split()]
 
 
 @click.command()
@@ -109,12 +117,7 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
     type=click.IntRange(1, 3600),
     help="Seconds for a visit or a boot.  [default: 10; 300]",
 )
-@click.option(
-    "--config",
-    callback=common.pairs,
-    metavar="A=B,...",
-    help="How to build the kernel, as mcs=on,timer=mtime.",
-)
+@assignments.listed_option("--config", help="How to build the kernel, as mcs=on,timer=mtime.")
 @click.option(
     "--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours."
 )
@@ -140,8 +143,9 @@ def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option(
     "--matrix",
     multiple=True,
-    metavar="A=B,C",
-    help="Measure every combination, as mcs=off,on timer=rdtime.",
+    callback=_axes,
+    metavar="NAME=VALUE,...",
+    help="Measure every combination, as mcs=off,on; may be repeated.",
 )
 @click.option(
     "--kbench",
@@ -170,7 +174,7 @@ def command(
     target: str,
     only: tuple[str, ...],
     config: dict[str, str],
-    matrix: tuple[str, ...],
+    matrix: list[tuple[str, list[str]]],
     kbench: list[int] | None,
     trace: bool,
     allow_invalid: bool,
@@ -233,18 +237,17 @@ def _kbench_circle(target: str, config: dict[str, str]) -> str:
     return f"notification.round_trip.low_to_high.{variant}"
 
 
-def _product(request: Request, matrix: tuple[str, ...], path: Path) -> list[tuple[Request, Path]]:
-    """One request and bundle per combination of the matrix; the request itself where there is
-    none.
+def _product(
+    request: Request, axes: Sequence[tuple[str, list[str]]], path: Path
+) -> list[tuple[Request, Path]]:
+    """One request and bundle per combination of the axes' values; the request itself if there are
+    no axes.
     """
-    axes = [axis.partition("=") for word in matrix for axis in word.split()]
-    if any(not values for _, _, values in axes):
-        raise UsageError("--matrix takes option=value,value; write it as --matrix mcs=off,on")
     if not axes:
         return [(request, path)]
     found: dict[Path, Request] = {}
-    for values in itertools.product(*(values.split(",") for _, _, values in axes)):
-        config = {name: value for (name, _, _), value in zip(axes, values, strict=True)}
+    for values in itertools.product(*(values for _, values in axes)):
+        config = {name: value for (name, _), value in zip(axes, values, strict=True)}
         words = "_".join(f"{name}-{value}" for name, value in config.items())
         folder = path / _UNSAFE.sub("_", words)[-_NAME_MAX:]
         while folder in found:  # two that end alike, or one that was asked for twice

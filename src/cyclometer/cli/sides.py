@@ -13,6 +13,7 @@ import rich_click as click
 from click import get_current_context
 from click.core import ParameterSource
 
+from cyclometer.cli import assignments
 from cyclometer.cli.common import print_json
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.units import percent
@@ -62,13 +63,12 @@ def _across(
 ) -> dict[str, tuple[str, str] | None]:
     found: dict[str, tuple[str, str] | None] = {}
     for value in values:
-        name, equals, chosen = value.partition("=")
-        ends = chosen.split(",")
-        if not name or (equals and len(ends) != 2):
+        name, ends = assignments.choices(value) if "=" in value else (value, [])
+        if not name or len(ends) not in (0, 2):
             raise click.BadParameter(
                 f"{value!r} is neither NAME nor NAME=BEFORE,AFTER", ctx, parameter
             )
-        found[name] = (ends[0], ends[1]) if equals else None
+        found[name] = (ends[0], ends[1]) if ends else None
     return found
 
 

@@ -31,10 +31,10 @@ import numpy as np
 
 from cyclometer import environment, errors
 from cyclometer.bundle import store
+from cyclometer.compare.finding import CHANGED
 from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import Comparison, compare, gate_code
 
-CHANGED = ("regressed", "improved")
 TARGETS = {"alone": 0.005, "beside bursts": 0.02}
 """Share of rows that may be called changed."""
 GATE_TARGET = 0.05

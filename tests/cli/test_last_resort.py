@@ -21,10 +21,9 @@ ALWAYS = {name: value for name, value in os.environ.items() if name != "CYCLOMET
 
 # Every command in turn with a body that raises `planted`; a line of stdout says the exit code.
 PLANT = """
-import importlib, sys
+import importlib, os, signal, sys
 from cyclometer import cli
-planted = {planted}
-def fail(context): raise planted
+def fail(context): raise {planted}
 for name, module in cli.COMMANDS.items():
     command = importlib.import_module(module).command
     command.parse_args, command.invoke = lambda context, words: [], fail
@@ -63,11 +62,12 @@ def shell(line: str, folder: Path, **more: str) -> subprocess.CompletedProcess[s
     ("planted", "code", "sentence"),
     [
         ("ZeroDivisionError('one [/b]\\n\\x1b[31mtwo')", DEFECT, "one [/b] \ufffd[31mtwo); please"),
-        ("RecursionError('deep')", DEFECT, "internal error (RecursionError in <string> line 5"),
+        ("RecursionError('deep')", DEFECT, "internal error (RecursionError in <string> line 4"),
         ("MemoryError()", DEFECT, "internal error (MemoryError in"),
         ("OSError(28, 'No space left on device', '/a/b')", FAILED, "/a/b: No space left on device"),
         ("BrokenPipeError()", PASS, ""),
         ("KeyboardInterrupt()", FAILED, "interrupted"),
+        ("os.kill(os.getpid(), signal.SIGTERM) or SystemExit(1)", FAILED, "interrupted"),
     ],
 )
 def test_every_command_turns_an_exception_into_one_sentence(

@@ -126,9 +126,19 @@ def test_the_margin_of_a_gate_holds_for_exact_counts(tmp_path: Path) -> None:
     for name, count in (("old", 1000.0), ("new", 1068.0)):
         store.write(bundle(Spec("a", [count], clock=ICOUNT)), tmp_path / name, {})
     sides = tmp_path / "old", tmp_path / "new"
-    assert run("gate", *sides).returncode == 1
-    assert run("gate", *sides, "--margin", "10%").returncode == 0
-    assert run("gate", *sides, "--margin", "6%").returncode == 1
+    for margin, code, sentence in (
+        ((), 0, "Of 1 row: 1 changed."),
+        (("--margin", "10%"), 0, "Of 1 row: 1 equivalent; margin 10 %."),
+        (("--margin", "6%"), 1, "Of 1 row: 1 over margin (most: a +6.80 %); margin 6 %."),
+        (("--margin", "0%"), 1, "Of 1 row: 1 over margin (most: a +6.80 %); margin 0 %."),
+    ):
+        done = run("gate", *sides, *margin)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (code, sentence)
+        assert "+68 instructions" in done.stdout
+    for form in ("mail", "markdown", "json"):
+        told = run("compare", *sides, "--format", form).stdout
+        assert "+68 instructions" in told
+        assert "regressed" not in told
 
 
 def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
@@ -154,7 +164,7 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
         ),
         (["a", "a", "--", "b"], 2, "a is named twice"),
         (["nowhere", "nothing"], 2, "nowhere cannot be read"),
-        (["a", "b", "--margin", "0%"], 2, "not a share between 0 and 1"),
+        (["a", "b", "--margin", "100%"], 2, "not a share between 0 and 1"),
         (["a", "b", "--fdr", "x"], 2, "not a share"),
         (["a", "b", "--across", "mcs=on"], 2, "neither NAME nor NAME=BEFORE,AFTER"),
         (["a", "b", "--json", "--markdown"], 2, "exclude each other"),

@@ -32,14 +32,16 @@ def test_changes_are_alerts_with_their_cause_until_they_are_acknowledged(
     out = tmp_path / "public"
     built = build.build(location, out)
     assert built.verdict == (
-        "3 circles: 2 regressions and 0 improvements wait for a look, 0 changes are acknowledged."
+        "3 circles: 1 regressions, 0 improvements and 1 changed counts wait for a look, "
+        "0 changes are acknowledged."
     )
     found = alerts(out)
     assert found.keys() == {"exact.a", "noisy.b"}
     assert found["exact.a"]["change"] == pytest.approx(0.01)
     assert found["exact.a"]["cause"] == ["build.compiler: gcc 12 -> gcc 13"]
     assert found["noisy.b"]["since"] == "2026-01-13T02:00:00+00:00"
-    assert "2 regressions" in (out / "badge.svg").read_text()
+    assert found["exact.a"]["direction"] == "changed"
+    assert "1 regressions" in (out / "badge.svg").read_text()
     words = ["site", location.url, "-o", str(out), "--json"]
     seen = ["--acknowledge", str(found["exact.a"]["id"]), 'new "compiler"']
     told = json.loads(CliRunner().invoke(cli, [*words, *seen], catch_exceptions=False).stdout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 import traceback
 
@@ -81,6 +82,7 @@ def cli() -> None:
 def main() -> None:
     """Runs a command; whatever goes wrong becomes one sentence and a documented exit code."""
     streams.make_usable()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # an end in order, as with Ctrl-C
     sys.exit(_exit_code())
 
 

@@ -52,7 +52,7 @@ def command(
     """
     from cyclometer.compare import finding, verdicts
 
-    options = finding.Options(margin, fdr, layout_floor, count_margin=sides.count_margin(margin))
+    options = finding.Options(margin, fdr, layout_floor, exact_margin=sides.given_margin(margin))
     chosen = [name for name, wanted in modes.items() if wanted]
     if len(chosen) > 1:
         raise UsageError(f"--{' and --'.join(chosen)} are mutually exclusive; choose one")

@@ -69,7 +69,7 @@ def _functions(before: Path, after: Path, found: Sequence[Verdict]) -> dict[str,
     from cyclometer.explain.difference import difference
     from cyclometer.explain.explanation import explain
 
-    changed = [one.key for one in found if one.verdict in ("regressed", "improved")]
+    changed = [one.key for one in found if one.verdict == "changed"]
     by_key = {}
     for key in changed[:_MOST_EXPLAINED]:
         try:

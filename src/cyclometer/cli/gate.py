@@ -47,7 +47,8 @@ def command(
 
     0 all equivalent or improved, 1 a row regressed, 3 a row is undecided, 4 a row is gone or cannot
     be compared, 5 a row is invalid or failed, on both sides, too (--allow-invalid), 6 nothing was
-    measured. Where several hold, the order is 1, 5, 4, 3.
+    measured. Where several hold, the order is 1, 5, 4, 3. Exact counts of instructions are printed
+    with their sign and fail only if --margin is given and one grows by more (--margin 0%: at all).
 
     With --expect, for exact clocks: 1 a count is another one, smaller ones included, 5 a row is not
     valid, 4 a row is gone. With two bundles the traces of both name the functions responsible.
@@ -65,7 +66,7 @@ def command(
 
     found = sides.compare(
         operands,
-        finding.Options(margin, fdr, layout_floor, count_margin=sides.count_margin(margin)),
+        finding.Options(margin, fdr, layout_floor, exact_margin=sides.given_margin(margin)),
         across,
     )
     sides.Form.of(as_json, as_markdown, form).print(report, found)

@@ -54,7 +54,7 @@ def command(
     from cyclometer.cli import compare
     from cyclometer.compare.finding import Options
 
-    options = Options(margin, fdr, count_margin=sides.count_margin(margin))
+    options = Options(margin, fdr, exact_margin=sides.given_margin(margin))
     printed = sides.Form.of(as_json, as_markdown, form)
     if git_notes:
         _noted(operands, commit, repository, options, only or ("*",), printed)

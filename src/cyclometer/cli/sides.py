@@ -45,17 +45,17 @@ def share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
         part = percent(value)
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, parameter) from error
-    if not 0 <= part < 1 or (part == 0 and parameter.name != "layout_floor"):
+    if not 0 <= part < 1 or (part == 0 and parameter.name == "fdr"):
         raise click.BadParameter(
             f"{value!r} is not a share between 0 and 1; write it as 1%", ctx, parameter
         )
     return part
 
 
-def count_margin(margin: float) -> float:
-    """The margin of exact counts: a count differs or not, unless the user gives a margin."""
+def given_margin(margin: float) -> float | None:
+    """The margin if the user gave it: an exact clock needs none."""
     source = get_current_context().get_parameter_source("margin")
-    return margin if source is ParameterSource.COMMANDLINE else 0.0
+    return margin if source is ParameterSource.COMMANDLINE else None
 
 
 def _across(
@@ -79,7 +79,7 @@ _JUDGING = (
         show_default=True,
         callback=share,
         metavar="SHARE",
-        help="Changes smaller than this count as equivalent.",
+        help="Smaller changes count as equivalent; exact counts are judged only if given.",
     ),
     click.option(
         "--fdr",

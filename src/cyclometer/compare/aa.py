@@ -22,7 +22,7 @@ from scipy import stats
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.compare import statistics
-from cyclometer.compare.finding import Options
+from cyclometer.compare.finding import CHANGED, Options
 from cyclometer.compare.pairing import (
     Circle,
     Side,
@@ -284,11 +284,7 @@ def _verdict(options: Options) -> Method:
     def judge(suite: Suite) -> list[bool | None]:
         sides = [Side(tuple(pair[which].circle for pair in suite)) for which in (0, 1)]
         findings = compare(sides[0], sides[1], options).findings
-        return [
-            f.verdict in ("regressed", "improved")
-            for f in findings
-            if f.p is not None or f.scope == "exact"
-        ]
+        return [f.verdict in CHANGED for f in findings if f.p is not None or f.scope == "exact"]
 
     return judge
 

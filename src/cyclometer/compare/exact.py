@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from cyclometer.compare import statistics
-from cyclometer.compare.finding import Finding, Options, both, for_rates, rough
+from cyclometer.compare.finding import Finding, Options, both, named, rough
 from cyclometer.compare.pairing import Circle, Pair, of_runs
 from cyclometer.estimate.interval import FloatArray, Interval
 from cyclometer.estimate.latencies import RunEstimate
@@ -100,7 +100,7 @@ def judge(pair: Pair, options: Options) -> Finding | None:
     if not b.clock.exact or differ(b.runs) or differ(a.runs):
         return None
     layout = layout_floor(options, b, a)
-    margin = options.count_margin if b.clock.unit == "instructions" else 0.0
+    margin = options.exact_margin or 0.0
     floor = max(layout, margin)
     change, verdict = statistics.decide_exact(_distinct(b.runs), _distinct(a.runs), floor)
     if change and verdict == "equivalent" and min(images(pair)) >= LAYOUTS:
@@ -108,7 +108,9 @@ def judge(pair: Pair, options: Options) -> Finding | None:
     interval = Interval(change, change, options.level)
     why = "margin" if margin > layout else _why(b)
     reason = "exact clock" + (f", {why} {rough(floor)}" if floor else "")
-    return Finding(pair, for_rates(verdict, b), reason, change, interval, "exact", None, floor, 0)
+    return Finding(
+        pair, named(verdict, b, options), reason, change, interval, "exact", None, floor, 0
+    )
 
 
 def layout_floor(options: Options, *estimates: Estimate) -> float:

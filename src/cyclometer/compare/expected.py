@@ -39,7 +39,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One row against its line. `verdict`: same, regressed, improved, invalid, gone or new."""
+    """One row against its line. `verdict`: same, changed, invalid, gone or new."""
 
     table: str
     key: str
@@ -47,6 +47,7 @@ class Verdict:
     expected: float | None = None
     measured: float | None = None
     reason: str = ""
+    unit: str = ""
 
     @property
     def change(self) -> float | None:
@@ -130,8 +131,7 @@ def _judged(
     share = max((s for p, s in tolerance.items() if fnmatch.fnmatchcase(key, p)), default=0.0)
     if abs(value - line) <= max(share * abs(line), 0.5 * 10.0**-_DIGITS):
         return Verdict(table, key, "same", line, value)
-    longer = (value > line) == (circle.estimate.better == "lower")
-    return Verdict(table, key, "regressed" if longer else "improved", line, value)
+    return Verdict(table, key, "changed", line, value, unit=circle.estimate.clock.unit)
 
 
 def _exact(bundle: Bundle) -> dict[str, dict[str, Circle]]:

@@ -14,10 +14,13 @@ from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
 from cyclometer.units import UNITS
 
-DECIDED = ("regressed", "improved", "equivalent")
+CHANGED = ("regressed", "over margin", "improved", "changed")
+DECIDED = (*CHANGED, "equivalent")
 VERDICTS = (
     "regressed",
+    "over margin",
     "improved",
+    "changed",
     "failed",
     "invalid",
     "not comparable",
@@ -26,7 +29,11 @@ VERDICTS = (
     "undecided",
     "equivalent",
 )
-"""Every verdict, in the order of what a reader must see first."""
+"""Every verdict, in the order of what a reader must see first. An exact count of instructions is
+not judged unless a margin is given: it changed, or it grew by more than the margin.
+"""
+
+_COUNT_DIGITS = 2  # of a change of counts that are means of turns
 
 
 @dataclass(frozen=True)
@@ -40,8 +47,8 @@ class Options:
     layout_floor: float | None = None
     # how far sessions of the machine differ, if it was measured
     calibration: Calibration | None = None
-    # change of an exact count of instructions that does not matter: the margin, where one is given
-    count_margin: float = 0.0
+    # the margin on exact clocks, if the user gave one: they need none to be sure
+    exact_margin: float | None = None
 
     @property
     def level(self) -> float:
@@ -102,6 +109,23 @@ class Finding:
         return either.estimate.clock.unit if either else UNITS[0]
 
     @property
+    def counted(self) -> bool:
+        """Whether this is the change of an exact count of instructions."""
+        return (
+            self.verdict in DECIDED
+            and self.pair.after is not None
+            and _counts(self.pair.after.estimate)
+        )
+
+    @property
+    def word(self) -> str:
+        """What people read: the signed count of a counted change, else the verdict."""
+        if not self.counted or self.before is None or self.after is None:
+            return self.verdict
+        more = round(self.after.value - self.before.value, _COUNT_DIGITS)
+        return f"{more:+g} {self.unit}" if more else "same count"
+
+    @property
     def before(self) -> LevelsEstimate | None:
         return _latency(self.pair.before)
 
@@ -125,11 +149,19 @@ def rough(fraction: float) -> str:
     return f"{100 * fraction:.2g} %"
 
 
-def for_rates(verdict: str, e: Estimate) -> str:
-    """The verdict on an estimate of which more may be better."""
+def named(verdict: str, e: Estimate, options: Options) -> str:
+    """The verdict on an estimate of which more may be better, or which may be a count."""
     if e.better == "higher":
-        return {"regressed": "improved", "improved": "regressed"}.get(verdict, verdict)
-    return verdict
+        verdict = {"regressed": "improved", "improved": "regressed"}.get(verdict, verdict)
+    if not _counts(e) or verdict not in CHANGED:
+        return verdict
+    return (
+        "over margin" if verdict == "regressed" and options.exact_margin is not None else "changed"
+    )
+
+
+def _counts(e: Estimate) -> bool:
+    return e.clock.exact and e.clock.unit == "instructions"
 
 
 def both(pair: Pair) -> tuple[Estimate, Estimate]:

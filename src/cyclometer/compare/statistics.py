@@ -147,8 +147,8 @@ def decide(
         share: of the significance level that one more row of the suite has to stay below, (rows
             already found + 1) / rows in Benjamini and Hochberg's procedure.
     """
-    if not margin > 0:
-        raise ValueError(f"The margin is {margin:g}; it must be a positive fraction such as 0.01.")
+    if not margin >= 0:
+        raise ValueError(f"The margin is {margin:g}; it must be a fraction such as 0.01.")
     edge, alpha = math.log1p(margin), 1 - row.log_interval.level
     p = row.p if adjusted_p is None else adjusted_p
     verdict: Verdict = "undecided"

@@ -22,7 +22,7 @@ from cyclometer.compare.finding import (
     Finding,
     Options,
     both,
-    for_rates,
+    named,
     rough,
 )
 from cyclometer.compare.pairing import Across, Pair, Side, pairs
@@ -90,7 +90,7 @@ def gate_code(comparison: Comparison, allow_invalid: bool = False) -> int:
     side could measure, was asked for and not judged: a failure, unless `allow_invalid`.
     """
     counts = comparison.counts()
-    if "regressed" in counts:
+    if "regressed" in counts or "over margin" in counts:
         return errors.REGRESSED
     if any(_newly_failed(f) for f in comparison.findings):
         return errors.FAILED
@@ -211,7 +211,7 @@ def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) ->
     if one.floor > options.margin:
         options = replace(options, margin=one.floor)
     decision = statistics.decide(one.change, one.units, options.margin, p, share)
-    verdict = for_rates(decision.verdict, both(pair)[0])
+    verdict = named(decision.verdict, both(pair)[0], options)
     veto = one.veto
     if one.disagreement and verdict == "equivalent":
         veto = f"the latency stays, but {one.disagreement}"

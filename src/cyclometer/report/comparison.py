@@ -11,7 +11,7 @@ from typing import Any, Literal
 from rich import box
 from rich.table import Table
 
-from cyclometer.compare.finding import VERDICTS, Finding
+from cyclometer.compare.finding import CHANGED, DECIDED, VERDICTS, Finding
 from cyclometer.compare.pairing import Circle, circumstances_apart
 from cyclometer.compare.verdicts import Comparison, gate_code
 from cyclometer.estimate import digits
@@ -33,6 +33,7 @@ _MARKDOWN_ROWS = 25
 _TENTH, _FINEST = (0.0099, 0.0005)
 _STYLES = {
     "regressed": "bold red",
+    "over margin": "bold red",
     "improved": "green",
     "failed": "red",
     "invalid": "red",
@@ -79,7 +80,7 @@ def table(found: Sequence[Finding], telling: Iterable[str], wide: bool = True) -
             change(f),
             interval(f),
             overall(f),
-            f.verdict,
+            f.word,
             f.reason if f.disagreement in f.reason else f"{f.reason}; {f.disagreement}",
         )
         chosen = [
@@ -109,13 +110,22 @@ def sentence(comparison: Comparison) -> str:
     if not counts:
         return "Neither side has a circle."
     parts = [f"{count} {verdict}" for verdict, count in counts.items()]
-    worst = next(iter(comparison.of("regressed")), None)
-    if worst is not None:
-        parts[0] += f" (most: {worst.key} {change(worst)})"
-    o = comparison.options
+    worse = comparison.of("regressed") or comparison.of("over margin")
+    if worse:
+        parts[0] += f" (most: {worse[0].key} {change(worse[0])})"
     rows = len(comparison.findings)
-    bounds = f"margin {_percent(o.margin)}, false discovery rate {_percent(o.fdr)}"
-    return f"Of {rows} row{'s' if rows != 1 else ''}: {', '.join(parts)}; {bounds}."
+    judged = "; ".join([", ".join(parts), *_bounds(comparison)])
+    return f"Of {rows} row{'s' if rows != 1 else ''}: {judged}."
+
+
+def _bounds(comparison: Comparison) -> list[str]:
+    """The margin and the rate of false discoveries, where they decided anything."""
+    o = comparison.options
+    if any(
+        f.verdict in (*DECIDED, "undecided") and f.scope != "exact" for f in comparison.findings
+    ):
+        return [f"margin {_percent(o.margin)}, false discovery rate {_percent(o.fdr)}"]
+    return [] if o.exact_margin is None else [f"margin {_percent(o.exact_margin)}"]
 
 
 def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
@@ -183,6 +193,7 @@ def _row_json(f: Finding) -> dict[str, Any]:
         "change": f.change,
         "interval": None if f.interval is None else finite([f.interval.low, f.interval.high]),
         "verdict": f.verdict,
+        "word": f.word,
         "reason": f.reason,
         "title": either.estimate.contract.title,
         "configuration": [_configuration(f.pair.before), _configuration(f.pair.after)],
@@ -308,9 +319,9 @@ def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
 
 
 def _verdict_cell(f: Finding) -> str:
-    why = f.reason if f.verdict not in ("regressed", "improved") else f.disagreement
-    text = words(f.verdict + (f": {why}" if why else ""))
-    return f"**{text}**" if f.verdict == "regressed" else text
+    why = f.reason if f.verdict not in CHANGED else f.disagreement
+    text = words(f.word + (f": {why}" if why else ""))
+    return f"**{text}**" if f.verdict in ("regressed", "over margin") else text
 
 
 def _with_interval(f: Finding) -> str:

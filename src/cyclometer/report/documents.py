@@ -121,7 +121,10 @@ class ComparedRow(Struct):
     unit: str
     change: Annotated[float | None, Meta(description="(after - before) / before")]
     interval: Interval
-    verdict: str
+    verdict: Annotated[
+        str, Meta(description="exact counts of instructions: changed, over margin or equivalent")
+    ]
+    word: Annotated[str, Meta(description="what people read; of exact counts +14 instructions")]
     reason: str
     title: str
     configuration: Annotated[list[dict[str, str]], Meta(description="before, after")]
@@ -157,7 +160,7 @@ class Comparison(Struct):
 
 
 class ExpectedRow(Struct):
-    """`verdict`: same, regressed, improved, invalid, gone or new."""
+    """`verdict`: same, changed, invalid, gone or new."""
 
     table: str
     key: str

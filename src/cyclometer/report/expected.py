@@ -16,7 +16,7 @@ from cyclometer.report.comparison import signed
 from cyclometer.text import plain
 
 _MOST_FUNCTIONS = 3
-_ORDER = ("regressed", "improved", "invalid", "gone", "new")
+_ORDER = ("changed", "invalid", "gone", "new")
 
 
 def code(found: Sequence[Verdict]) -> int:
@@ -24,7 +24,7 @@ def code(found: Sequence[Verdict]) -> int:
     one that is gone, in that order.
     """
     counts = Counter(one.verdict for one in found)
-    if counts["regressed"] or counts["improved"]:
+    if counts["changed"]:
         return REGRESSED
     if counts["invalid"]:
         return FAILED
@@ -76,8 +76,9 @@ def _sentence(one: Verdict) -> str:
         return f"new, {one.measured:g}; --update adds it to {one.table}"
     if one.verdict == "invalid":
         return f"invalid: {one.reason}"
-    change = "" if one.change is None else f", {signed(one.change)}"
-    return f"{one.verdict}, {one.expected:g} expected and {one.measured:g} measured{change}"
+    change = "" if one.change is None else f" ({signed(one.change)})"
+    more = (one.measured or 0.0) - (one.expected or 0.0)
+    return f"{more:+g} {one.unit}{change}, {one.expected:g} expected and {one.measured:g} measured"
 
 
 def _functions(difference: Difference) -> list[str]:

@@ -14,8 +14,7 @@ from cyclometer.report.comparison import change
 
 WIDTH = 72
 _QUIET = ("equivalent", "undecided")
-_NUMBER, _CHANGE, _VERDICT = 10, 9, 10  # columns, with a space between them
-_KEY = WIDTH - 2 * (_NUMBER + 1) - (_CHANGE + 1) - (_VERDICT + 1)
+_NUMBER, _CHANGE, _VERDICT = 10, 9, 10  # least columns, with a space between them
 
 
 def mail(comparison: Comparison) -> str:
@@ -24,12 +23,14 @@ def mail(comparison: Comparison) -> str:
     A key too long for its column has a line of its own; nothing is cut.
     """
     rows = [f for f in comparison.findings if f.verdict not in _QUIET]
-    lines = [line for finding in rows for line in _row(finding)]
+    words = max([_VERDICT, *(len(finding.word) for finding in rows)])
+    wide = WIDTH - 2 * (_NUMBER + 1) - (_CHANGE + 1) - (words + 1)
+    lines = [line for finding in rows for line in _row(finding, wide)]
     quiet = [f for f in comparison.findings if f.verdict in _QUIET]
     counts = [(sum(f.verdict == name for f in quiet), name) for name in _QUIET]
     rest = ", ".join(f"{count} {name}" for count, name in counts if count)
     parts = [
-        _cells("", "before", "after", "change", "") if lines else "",
+        _cells("".ljust(wide), "before", "after", "change", "") if lines else "",
         *lines,
         *([f"not listed: {rest}"] if rest else []),
         "",
@@ -38,16 +39,14 @@ def mail(comparison: Comparison) -> str:
     return "\n".join(_ascii(part).rstrip() for part in parts).lstrip("\n") + "\n"
 
 
-def _row(f: Finding) -> list[str]:
-    before, after = report.latencies(f)
-    cells = _cells(f.key, before.split(" ")[0], after.split(" ")[0], change(f), f.verdict)
-    if len(f.key) <= _KEY:
-        return [cells]
-    return [f.key, _cells("", *(before.split(" ")[0], after.split(" ")[0]), change(f), f.verdict)]
+def _row(f: Finding, wide: int) -> list[str]:
+    before, after = (one.split(" ")[0] for one in report.latencies(f))
+    head, key = ([f.key], "") if len(f.key) > wide else ([], f.key)
+    return [*head, _cells(key.ljust(wide), before, after, change(f), f.word)]
 
 
 def _cells(key: str, before: str, after: str, changed: str, verdict: str) -> str:
-    return f"{key:<{_KEY}} {before:>{_NUMBER}} {after:>{_NUMBER}} {changed:>{_CHANGE}} {verdict}"
+    return f"{key} {before:>{_NUMBER}} {after:>{_NUMBER}} {changed:>{_CHANGE}} {verdict}"
 
 
 def _basis(comparison: Comparison) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -76,12 +77,13 @@ def side_by_side(bundles: Sequence[tuple[str, str]]) -> str:
 
 def badge(states: Sequence[State], acknowledged: Mapping[str, str]) -> str:
     """An SVG of the suite's verdict, for a README."""
-    waiting = sum(
-        alert.direction == "regressed" and alert.id not in acknowledged
-        for one in states
-        for alert in one.alerts
+    of = Counter(
+        alert.direction for one in states for alert in one.alerts if alert.id not in acknowledged
     )
+    waiting = of["regressed"]
     state = f"{waiting} regressions" if waiting else "no regression"
+    if not waiting and of["changed"]:
+        state = f"{of['changed']} counts changed"
     left, right = 62, 12 + 7 * len(state)
     parts = (
         tag("title", f"latency: {state}"),

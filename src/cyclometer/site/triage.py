@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -28,7 +29,7 @@ RECENT = 30
 _FOLDER = "acknowledged"
 _ID = re.compile(r"[0-9a-f]{10}")
 
-Direction = Literal["regressed", "improved"]
+Direction = Literal["regressed", "improved", "changed"]
 
 
 class Alert(msgspec.Struct, frozen=True):
@@ -100,10 +101,11 @@ def stands_out(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
 def _alert(likeness: str, change: ChangePoint, higher_is_better: bool) -> Alert:
     name = hashlib.sha256(f"{likeness}\0{change.first.bundle}".encode()).hexdigest()[:10]
     worse = (change.change > 0) != higher_is_better
+    counted = change.first.floor is not None and change.first.unit == "instructions"
     return Alert(
         name,
         change.first.key,
-        "regressed" if worse else "improved",
+        "changed" if counted else "regressed" if worse else "improved",
         change.change,
         change.first.when,
         change.first.bundle,
@@ -115,10 +117,12 @@ def sentence(states: Sequence[State], acknowledged: Mapping[str, str]) -> str:
     """The suite in one line."""
     alerts = [alert for one in states for alert in one.alerts]
     waiting = [alert for alert in alerts if alert.id not in acknowledged]
-    worse = sum(alert.direction == "regressed" for alert in waiting)
+    of = Counter(alert.direction for alert in waiting)
     outside = sum(one.stands_out for one in states)
+    counts = f" and {of['changed']} changed counts" if of["changed"] else ""
     waits = (
-        f"{len(states)} circles: {worse} regressions and {len(waiting) - worse} improvements wait"
+        f"{len(states)} circles: {of['regressed']} regressions{',' if counts else ' and'} "
+        f"{of['improved']} improvements{counts} wait"
     )
     done = f", {len(alerts) - len(waiting)} changes are acknowledged"
     odd = f"; {outside} newest values stand out" if outside else ""

@@ -13,6 +13,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from cyclometer.targets import child
+
 CONSOLE_MAX_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 16
 _END = b'{"kind":"end",'
@@ -48,7 +50,7 @@ def read_console(
     finish. Otherwise it is killed, not asked: an idle guest under icount makes QEMU deaf to
     SIGTERM.
     """
-    process = subprocess.Popen(
+    process = child.started(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     assert process.stdout is not None

@@ -20,7 +20,9 @@ from cyclometer.report.markup import Markup, join, tag
 
 SYMBOLS = {
     "regressed": "▲",
+    "over margin": "▲",
     "improved": "▼",
+    "changed": "±",
     "equivalent": "=",
     "undecided": "?",
     "added": "+",
@@ -47,10 +49,10 @@ def overview(subject: Subject) -> Markup:
     )
 
 
-def badge(verdict: str) -> Markup:
-    """A verdict as a word with its symbol, so that colour is not needed."""
+def badge(verdict: str, word: str = "") -> Markup:
+    """A verdict as a word with its symbol, so that colour is not needed; `word` stands for it."""
     symbol = tag("b", SYMBOLS[verdict], aria_hidden="true")
-    return tag("span", symbol, tag("span", f" {verdict}"), cls=f"badge {_css(verdict)}")
+    return tag("span", symbol, tag("span", f" {word or verdict}"), cls=f"badge {_css(verdict)}")
 
 
 def breakable(name: str) -> Markup:
@@ -270,9 +272,8 @@ def _change_row(entry: Entry, scale: Scale | None) -> Markup:
             cells.append(_outcome_cell(finding, after))
         else:
             cells += [_latency(after), _change_cell(finding), _drawing(finding, scale)]
-    return _row(
-        entry, *cells, tag("td", badge(entry.verdict), data_v=str(VERDICTS.index(entry.verdict)))
-    )
+    badged = badge(entry.verdict, entry.word)
+    return _row(entry, *cells, tag("td", badged, data_v=str(VERDICTS.index(entry.verdict))))
 
 
 def _latency(circle: Circle | None) -> Markup:

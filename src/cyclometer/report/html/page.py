@@ -97,7 +97,9 @@ def _findings(entry: Entry) -> Iterator[Markup]:
             side = f"{circle.label}: " if circle and len(entry.findings) > 1 else ""
             change = f"{comparison.change(f)} " if f.change is not None else ""
             words = "; ".join(part for part in (f.reason, f.disagreement) if part)
-            yield tag("p", side, badge(f.verdict), " ", tag("b", change), words, cls="finding")
+            yield tag(
+                "p", side, badge(f.verdict, f.word), " ", tag("b", change), words, cls="finding"
+            )
 
 
 def _refused(circle: Circle) -> Markup:

@@ -62,6 +62,12 @@ class Entry:
         )
 
     @property
+    def word(self) -> str:
+        """The verdict as people read it: of one later side the signed count, if it is one."""
+        only = self.findings[0] if len(self.findings) == 1 else None
+        return only.word if only is not None else self.verdict
+
+    @property
     def change(self) -> float | None:
         """The largest change by size."""
         return max(

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 
 from cyclometer.errors import MeasurementFailed
+from cyclometer.targets import child
 
 HEARD_MAX_BYTES = 256 << 20  # of a log between two readings, of the console
 _CHUNK_BYTES = 1 << 16
@@ -42,7 +43,7 @@ class Debugger:
             "-gdb",
             "chardev:debugger",
         )
-        self._process = subprocess.Popen(
+        self._process = child.started(
             [*command, *debugger, "-D", f"/dev/fd/{ends[1]}"],
             pass_fds=ends,
             stdin=subprocess.DEVNULL,

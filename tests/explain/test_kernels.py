@@ -25,7 +25,8 @@ FACTS = {
     "image.name": "vmlinuz",
     "target_kernel": "6.1.0",
     "qemu": "QEMU emulator version 7.2.22 (Debian)",
-    "cpu_model": "qemu64,+rdtscp",
+    "cpu_model": "EPYC-Rome-v1",
+    "cpu_lacks": "rdseed sha-ni",
     "build.banner": "Linux version 6.1.0 (x@y) (gcc-12) #1",
     "build.command_line": "console=ttyS0",
     "config.CONFIG_PREEMPT": "y",
@@ -95,6 +96,7 @@ def test_a_mail_is_plain_narrow_and_signed() -> None:
     length = machine.LENGTH
     assert re.search(rf"^thing.poke +{length} +{length + 40} +\+40 \(\+\d+.\d+ %\)$", text, re.M)
     assert "\n       +40  poke (1 -> 41)\n" in text
+    assert "CPU EPYC-Rome-v1 without rdseed sha-ni, 2 boots" in " ".join(text.split())
     assert "  source: 6.1.0 -> 6.2.0\n" in text
     assert "  configuration: PREEMPT y -> n\n" in text
     assert "regressed" not in text

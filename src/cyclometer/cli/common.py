@@ -32,7 +32,7 @@ def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--cpu-model",
             metavar="MODEL",
-            help="QEMU CPU of qemu-linux.  [default: qemu64 with rdtscp on x86-64]",
+            help="QEMU CPU of qemu-linux.  [default: EPYC-Rome-v1 on x86-64]",
         ),
         click.option(
             "--symbols",

@@ -82,12 +82,14 @@ def _head(found: Kernels, boots: int) -> Iterator[str]:
         yield f"  {word}: {name}" + (f" ({release})" if release and release not in name else "")
     facts = found.facts[1]
     emulator = re.sub(r"QEMU emulator version (\S+).*", r"QEMU \1", facts.get("qemu", "QEMU"))
+    lacks = f" without {facts['cpu_lacks']}" if "cpu_lacks" in facts else ""
     yield from textwrap.wrap(
-        f"{emulator} (TCG, icount), CPU {facts.get('cpu_model', 'unknown')}, "
+        f"{emulator} (TCG, icount), CPU {facts.get('cpu_model', 'unknown')}{lacks}, "
         f"{boots} boots per side; 'turn' is one iteration of a circle (benchmark)",
         WIDTH,
         initial_indent="  on: ",
         subsequent_indent="      ",
+        break_on_hyphens=False,
     )
 
 

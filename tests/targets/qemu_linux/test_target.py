@@ -152,6 +152,14 @@ def test_a_kernel_that_does_not_run_the_harness_is_one_sentence_and_its_console_
     assert len(list((tmp_path / "cyclometer/failed-boots").iterdir())) == 1
 
 
+def test_what_the_emulator_leaves_out_of_the_processor_is_in_the_bundle(kernel: str) -> None:
+    assert "cpu_lacks" not in measure(kernel).identity.environment
+    warned = "qemu-system-x86_64: warning: TCG doesn't support requested feature: CPUID.{} [bit 1]"
+    lines = [warned.format(name) for name in ("07H:EBX.sha-ni", "0DH:EAX.xsaves")]
+    misbehave(kernel, "; ".join(f"print({line!r}, flush=True)" for line in lines))
+    assert measure(kernel).identity.environment["cpu_lacks"] == "sha-ni xsaves"
+
+
 def test_what_the_emulator_refuses_is_its_own_sentence(kernel: str) -> None:
     misbehave(kernel, "print('qemu-system-x86_64: no CPU model x'); sys.exit(1)")
     with pytest.raises(UsageError, match="no CPU model x; correct"):

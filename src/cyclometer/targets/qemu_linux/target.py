@@ -68,6 +68,9 @@ _USELESS = (
     "memory_jitter",
 )
 _HEAD_BYTES, _TAIL_BYTES = 8192, 300  # of a console, to look for a reason in
+_LACKING = re.compile(
+    rb"^\S+: warning: TCG doesn't support requested feature: CPUID\S*E[A-D]X\.(\S+) \[", re.M
+)
 _cores = threading.BoundedSemaphore(build.cores())  # several kernels measured at once share them
 
 
@@ -212,6 +215,8 @@ class _Measurement:
             "qemu": emulator_version(guest.kernel.machine.emulator),
             "icount": "shift=0",
         }
+        if lacks := _lacks(boots[0].ended.console):
+            facts["cpu_lacks"] = lacks
         options = {"kernel": hello.kernel, "cpu_model": guest.cpu_model}
         assembler = Assembler(QemuLinuxTarget.name, facts, options)
         for boot in boots:
@@ -316,6 +321,12 @@ def _program(machine: Machine, circles: Sequence[Path] = ()) -> Path:
 
 def _contracts(program: Path) -> list[Contract]:
     return [r.contract for r in harness.list_circles(program, []) if isinstance(r, Circle)]
+
+
+def _lacks(console: bytes) -> str:
+    """What the CPU model has and the emulator leaves out, as it warns before the kernel starts."""
+    found = _LACKING.findall(console[:_HEAD_BYTES])
+    return " ".join(name.decode() for name in dict.fromkeys(found))
 
 
 def _failure(guest: Guest, ended: BootResult) -> UsageError | MeasurementFailed:

@@ -8,6 +8,7 @@ import check_commands
 import check_core_freestanding
 import check_dependencies
 import check_functions
+import check_names
 import check_spdx
 import check_units
 import check_version
@@ -20,6 +21,7 @@ CHECKS = (
     check_core_freestanding.check,
     check_units.check,
     check_functions.check,
+    check_names.check,
     check_commands.check,
 )
 

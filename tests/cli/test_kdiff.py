@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from cyclometer.cli import cli, kdiff
 from cyclometer.errors import NOTHING, PASS, REGRESSED, UsageError
 from cyclometer.explain import kernels
-from cyclometer.explain.kernels import Row
+from cyclometer.explain.kernels import KernelRow
 from cyclometer.report import documents
 from cyclometer.targets.api import Request
 from tests.explain.test_kernels import found, row
@@ -79,7 +79,7 @@ def test_the_long_form_is_a_page_with_the_mail_and_the_flame_graphs(tmp_path: Pa
 def test_nothing_measured_is_its_own_code(
     asked: list[Request], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nothing = found(Row("thing.gone", (3.0,), (), "after: invalid"))
+    nothing = found(KernelRow("thing.gone", (3.0,), (), "after: invalid"))
     monkeypatch.setattr(kernels, "kernels", lambda *_: nothing)
     assert run(*IMAGES).exit_code == NOTHING
     assert len(asked) == 2

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from cyclometer.compare.ancova import SLOPES, Difference, difference
+from cyclometer.compare.ancova import SLOPES, AlignedDifference, difference
 from cyclometer.estimate import session
 from cyclometer.estimate.interval import FloatArray
 from cyclometer.estimate.reference import Reference
@@ -169,5 +169,5 @@ def test_a_cost_that_one_side_cannot_subtract_stays_on_both() -> None:
 
 
 def test_own_variance_is_the_sum_of_the_parts() -> None:
-    one = Difference((1.0,), (2.0,), ((0.1, 3.0), (0.2, 4.0)), 1.0, None, False)
+    one = AlignedDifference((1.0,), (2.0,), ((0.1, 3.0), (0.2, 4.0)), 1.0, None, False)
     assert one.own_variance == pytest.approx(0.3)

@@ -11,7 +11,7 @@ import pytest
 
 from cyclometer.bundle.model import Contract
 from cyclometer.compare import component
-from cyclometer.compare.ancova import Difference
+from cyclometer.compare.ancova import AlignedDifference
 from cyclometer.estimate.session import Occasion, Session
 from tests.estimate.test_session import made
 
@@ -57,8 +57,8 @@ def test_more_is_assumed_of_restless_circles(key: str) -> None:
     assert found.variance == pytest.approx(2 * (7 * 0.003) ** 2)
 
 
-def moved(value: float, own: float = 0.0, by_floors: bool = False) -> Difference:
-    return Difference((0.0,), (value,), ((own, 11.0),), 1.0, 0.0, by_floors)
+def moved(value: float, own: float = 0.0, by_floors: bool = False) -> AlignedDifference:
+    return AlignedDifference((0.0,), (value,), ((own, 11.0),), 1.0, 0.0, by_floors)
 
 
 USER = {"entries": 0, "switches": 0, "faults": 0}

@@ -13,7 +13,7 @@ from scipy import stats
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.compare import calibration
-from cyclometer.compare.calibration import Calibration, Known, Variance
+from cyclometer.compare.calibration import Calibration, KnownVariances, Variance
 from cyclometer.compare.finding import Options
 from cyclometer.compare.pairing import side
 from cyclometer.compare.verdicts import compare
@@ -73,7 +73,7 @@ def test_intervals_of_later_sessions_cover_and_cry_seldom() -> None:
     assert np.mean(alarms) <= 0.01
 
 
-KNOWN = Calibration({}, "", {"hour": Known(10, {"pipe": Variance(1e-6, 9.0)})})
+KNOWN = Calibration({}, "", {"hour": KnownVariances(10, {"pipe": Variance(1e-6, 9.0)})})
 
 
 def test_a_component_is_what_visits_do_not_know_already() -> None:
@@ -91,7 +91,7 @@ def test_what_was_not_seen_is_not_known() -> None:
     assert KNOWN.component("pipe", [at(0)], [at(90)], 0.0) is None
     other = replace(at(5), occasion=replace(at(5).occasion, machine=(("cpu_model", "x"),)))
     assert KNOWN.component("pipe", [at(0)], [other], 0.0) is None
-    priors = Known(10, {}, restless=Variance(4e-6, 3.0), others=Variance(1e-6, 5.0))
+    priors = KnownVariances(10, {}, restless=Variance(4e-6, 3.0), others=Variance(1e-6, 5.0))
     both = Calibration({}, "", {"hour": priors})
     found = [both.component(key, [at(0)], [at(5)], 0.0) for key in ("timer.x", "tcp")]
     assert [one and one.df for one in found] == [3, 5]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cyclometer.bundle.model import Clock, Flow, Interval, Problem
+from cyclometer.bundle.model import Clock, Flow, Problem, Span
 from cyclometer.compare.pairing import Pair, circumstances_apart, pairs, side
 from tests.compare.bundles import ICOUNT, Spec, bundle, measured, one_side
 
@@ -35,7 +35,7 @@ def test_like_circles_pair_and_the_rest_stays_alone_in_order() -> None:
         ({"clock": ICOUNT}, "icount in instructions (exact)"),
         ({"clock": Clock("tsc", "ticks", 2.4e9)}, "clock rate 2600.0 MHz against 2400.0 MHz"),
         (
-            {"contract": {"interval": Interval("one_way", "x", "y")}},
+            {"contract": {"interval": Span("one_way", "x", "y")}},
             "interval unknown from [] to [] against one_way",
         ),
         ({"contract": {"sequence": ("client: Call",)}}, "sequence none against client: Call"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cyclometer.doctor import observe as observing
-from cyclometer.doctor.checks import BAD, CHECKS, OK, UNKNOWN, WARN, Finding, examine
+from cyclometer.doctor.checks import BAD, CHECKS, OK, UNKNOWN, WARN, CheckResult, examine
 from cyclometer.doctor.observe import Abilities, Activity, IdleState, Observation, observe
 from cyclometer.errors import NotComparable, UsageError
 
@@ -39,7 +39,7 @@ IDEAL = Observation(
 )
 
 
-def finding(name: str, seen: Observation) -> Finding:
+def finding(name: str, seen: Observation) -> CheckResult:
     return {found.name: found for found in examine(seen)}[name]
 
 

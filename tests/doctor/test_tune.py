@@ -160,7 +160,7 @@ def test_a_first_value_is_on_the_disk_before_its_setting_changes(
         if os.path.samestat(os.fstat(fd), journal.stat()):
             synced = journal.read_text()
 
-    def checked_set(root: Path, path: str, value: str) -> transaction.Change:
+    def checked_set(root: Path, path: str, value: str) -> transaction.SettingChange:
         assert json.dumps({"path": path, "was": value_of(root, path)}) in synced.splitlines()
         changed.append(path)
         return real_set(root, path, value)

@@ -25,7 +25,7 @@ from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Pass
 from cyclometer.targets import build
 from cyclometer.targets.api import Progress, Request
 from cyclometer.targets.linux.harness import Harness, Visit
-from cyclometer.targets.linux.measurement import Settings
+from cyclometer.targets.linux.measurement import MeasurementSettings
 from cyclometer.targets.linux.target import LinuxTarget
 
 pytestmark = pytest.mark.e2e
@@ -260,7 +260,7 @@ def test_a_killed_harness_loses_only_what_it_had_not_measured() -> None:
     """It dies between two visits in the middle of the measurement, so it has measured, and visits
     are still to come.
     """
-    runs, rounds = Settings.runs, Settings.rounds
+    runs, rounds = MeasurementSettings.runs, MeasurementSettings.rounds
 
     def kill_one(done: int, total: int, _key: str) -> None:
         if total >= runs * rounds and done == total // 2:

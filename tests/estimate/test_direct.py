@@ -38,8 +38,8 @@ def test_the_median_alone_is_that_of_the_whole_estimate() -> None:
 def test_no_overhead_subtracts_nothing() -> None:
     result = direct.estimate([5.0, 6.0, 7.0])
     assert (result.minimum, result.quantiles[0].value, result.maximum) == (5, 6, 7)
-    assert result.overhead == direct.Overhead.none()
-    assert direct.Overhead.none().interval == Interval(0.0, 0.0, 0.95)
+    assert result.overhead == direct.IntervalCost.none()
+    assert direct.IntervalCost.none().interval == Interval(0.0, 0.0, 0.95)
 
 
 def test_a_negative_corrected_latency_is_shown() -> None:
@@ -50,7 +50,7 @@ def test_interval_carries_both_uncertainties() -> None:
     """Donner and Zou: squares of the distances to the ends add, each end with the opposite end of
     what is taken off.
     """
-    overhead = direct.Overhead(20.0, Interval(17.0, 24.0, 0.95), "")
+    overhead = direct.IntervalCost(20.0, Interval(17.0, 24.0, 0.95), "")
     raw = direct.estimate(np.arange(1.0, 11.0)).quantiles[0]
     assert (raw.value, raw.interval.low, raw.interval.high) == (5, 2, 9)
     corrected = direct.estimate(np.arange(1.0, 11.0), overhead).quantiles[0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from cyclometer.estimate import planner
-from cyclometer.estimate.planner import Plan, Spread
+from cyclometer.estimate.planner import RunPlan, Spread
 
 BOARD = Spread(between=4.0, within=900.0, run_s=20.0, test_s=0.01)
 
@@ -25,14 +25,14 @@ def widened(runs: int, pilot: float = math.inf) -> float:
     return math.sqrt(float(stats.f.ppf(0.8, runs - 1, pilot - 1)))
 
 
-def price(spread: Spread, runs: int, tests: int, level: float = 0.95) -> Plan:
+def price(spread: Spread, runs: int, tests: int, level: float = 0.95) -> RunPlan:
     t = float(stats.t.ppf((1 + level) / 2, runs - 1)) if runs > 1 else math.inf
     t *= widened(runs, spread.pilot)
     half_width = t * math.sqrt((spread.between + spread.within / tests) / runs)
-    return Plan(runs, tests, half_width, runs * (spread.run_s + tests * spread.test_s))
+    return RunPlan(runs, tests, half_width, runs * (spread.run_s + tests * spread.test_s))
 
 
-def by_enumeration(spread: Spread, half_width: float, level: float) -> Plan:
+def by_enumeration(spread: Spread, half_width: float, level: float) -> RunPlan:
     """The cheapest plan among all with at most 60 runs and 3000 tests."""
     runs, tests = (grid.ravel() for grid in np.mgrid[3:61, 1:3001])
     t = np.array([stats.t.ppf((1 + level) / 2, R - 1) * widened(R) for R in range(3, 61)])
@@ -90,9 +90,9 @@ def test_runs_that_leave_the_tests_no_variance_are_no_plan() -> None:
 
 def test_exact_clock_takes_the_fewest_runs_of_one_test() -> None:
     exact = Spread(0.0, 0.0, 1.0, 1.0)
-    assert planner.for_half_width(exact, 0.1) == Plan(3, 1, 0.0, 6.0)
-    assert planner.for_half_width(exact, 0.1, fewest_runs=5) == Plan(5, 1, 0.0, 10.0)
-    assert planner.for_half_width(exact, 0.1, fewest_runs=1) == Plan(2, 1, 0.0, 4.0)
+    assert planner.for_half_width(exact, 0.1) == RunPlan(3, 1, 0.0, 6.0)
+    assert planner.for_half_width(exact, 0.1, fewest_runs=5) == RunPlan(5, 1, 0.0, 10.0)
+    assert planner.for_half_width(exact, 0.1, fewest_runs=1) == RunPlan(2, 1, 0.0, 4.0)
 
 
 @pytest.mark.parametrize("half_width", [0.0, -1.0])

@@ -13,7 +13,7 @@ import numpy as np
 from cyclometer.explain.evidence import Evidence, Facts, Located
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.instructions import RISCV64
-from cyclometer.record.schema import Clock, Contract, Interval
+from cyclometer.record.schema import Clock, Contract, Span
 from cyclometer.record.trace import CAUSES, STEP, SUPERVISOR, TRAPPED, USER, Steps, Test
 
 CALL, RETURN, SRET, ECALL, PLAIN, READ = 0x0EF, 0x8067, 0x10200073, 0x73, 0x13, 0xC0002573
@@ -125,7 +125,7 @@ def evidence(turns: Sequence[int], latency: Fraction | None = None, **others: in
     as the last.
     """
     machine, value = window(turns)
-    contract = Contract("thing.poke", "Poke a peer", SEQUENCE, Interval("round_trip"))
+    contract = Contract("thing.poke", "Poke a peer", SEQUENCE, Span("round_trip"))
     wanted = Fraction(LENGTH + turns[-1]) if latency is None else latency
     known = {key.replace("__", "."): (count, 1) for key, count in others.items()}
     places = machine.both()

@@ -16,7 +16,7 @@ import pytest
 from cyclometer.explain import kernels, renames
 from cyclometer.explain.difference import difference
 from cyclometer.explain.explanation import Explanation, explain
-from cyclometer.explain.kernels import Kernels, Row
+from cyclometer.explain.kernels import KernelRow, Kernels
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.report import kernel_mail as mail
 from tests.explain import machine
@@ -55,13 +55,13 @@ def explained(extra: int, renamed: dict[str, str] | None = None) -> Explanation:
     return explain(replace(evidence, places=places))
 
 
-def row(extra: int, renamed: dict[str, str] | None = None, **fields: Any) -> Row:
+def row(extra: int, renamed: dict[str, str] | None = None, **fields: Any) -> KernelRow:
     old, new = explained(0), explained(extra, renamed)
-    one = Row("thing.poke", (float(old.length),), (float(new.length),))
+    one = KernelRow("thing.poke", (float(old.length),), (float(new.length),))
     return replace(kernels._with_functions(one, ({one.key: old}, {one.key: new})), **fields)
 
 
-def found(*rows: Row, **changed: str) -> Kernels:
+def found(*rows: KernelRow, **changed: str) -> Kernels:
     return Kernels(("a/bzImage", "b/bzImage"), list(rows), (FACTS, {**FACTS, **changed}))
 
 
@@ -112,8 +112,8 @@ def test_rows_that_the_same_functions_carry_stand_together() -> None:
 
 def test_what_is_unchanged_missing_or_untraced_is_said() -> None:
     same = row(0, key="thing.same")
-    gone = Row("thing.gone", (3.0,), (), "after: the kernel lacks it")
-    mute = Row("thing.mute", (3.0,), (5.0, 6.0), untraced="too long")
+    gone = KernelRow("thing.gone", (3.0,), (), "after: the kernel lacks it")
+    mute = KernelRow("thing.mute", (3.0,), (5.0, 6.0), untraced="too long")
     text = mail.text(found(same, gone, mute), COMMAND)
     assert "unchanged: thing.same\n" in text
     assert "thing.gone: after: the kernel lacks it\n" in text

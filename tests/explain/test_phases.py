@@ -12,7 +12,7 @@ from cyclometer.explain.phases import phases
 from cyclometer.explain.turn import Turn
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.instructions import AARCH64, RISCV64, X86_64, InstructionSet
-from cyclometer.record.schema import Contract, Interval
+from cyclometer.record.schema import Contract, Span
 from cyclometer.record.trace import STEP, SUPERVISOR, USER
 
 SEQUENCE = ("client: write request", "client: blocks in read")
@@ -40,7 +40,7 @@ def test_calls_and_switches_of_linux_are_known(
     known: InstructionSet, functions: tuple[str, ...], switch: int
 ) -> None:
     contract = Contract(
-        "a", sequence=SEQUENCE, interval=Interval("round_trip", "client: before", "client: after")
+        "a", sequence=SEQUENCE, interval=Span("round_trip", "client: before", "client: after")
     )
     found, in_sequence = phases(*made(known, functions), contract)
     assert in_sequence
@@ -68,7 +68,7 @@ def test_events_are_found_among_those_that_enter_nothing() -> None:
         "__x64_sys_futex",
         "__switch_to_asm",
     )
-    contract = Contract("a", sequence=sequence, interval=Interval("round_trip", "c", "c"))
+    contract = Contract("a", sequence=sequence, interval=Span("round_trip", "c", "c"))
     found, in_sequence = phases(*made(X86_64, functions), contract)
     assert in_sequence
     assert found[1:] == [
@@ -84,7 +84,7 @@ def test_no_phase_is_without_a_name_where_the_sequence_does_not_fit() -> None:
     contract = Contract(
         "a",
         sequence=("client: read", "client: poll", "client: write"),
-        interval=Interval("round_trip", "c", "c"),
+        interval=Span("round_trip", "c", "c"),
     )
     turn, places = made(X86_64, functions)
     middle = AddressMap({**places.kernel, 2: Place("__x64_sys_read")}, places.user)

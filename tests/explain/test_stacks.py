@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cyclometer.explain import frames
 from cyclometer.explain.by_pointer import UNPREDICTED
-from cyclometer.explain.frames import Frame, Path
+from cyclometer.explain.frames import Path, StackFrame
 from cyclometer.explain.stacks import paths
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.instructions import X86_64
@@ -178,7 +178,7 @@ def test_a_return_that_no_call_predicts_says_so() -> None:
 
 
 def test_a_path_is_bounded_however_deep_the_calls() -> None:
-    frame = Frame("f")
+    frame = StackFrame("f")
     for _ in range(5000):
         frame = frame.call("f", 0)
     assert len(frames.path(frame, "f")) == 64

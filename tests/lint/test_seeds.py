@@ -5,20 +5,20 @@ from pathlib import Path
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.ingest import ingest
-from cyclometer.lint import Finding, check
+from cyclometer.lint import Issue, check
 
 DATA = Path(__file__).parents[1] / "data"
 
 
-def lint(name: str) -> tuple[Bundle, dict[str, list[Finding]]]:
+def lint(name: str) -> tuple[Bundle, dict[str, list[Issue]]]:
     bundle, _ = ingest([DATA / name])
-    found: dict[str, list[Finding]] = {}
+    found: dict[str, list[Issue]] = {}
     for finding in check(bundle):
         found.setdefault(finding.rule, []).append(finding)
     return bundle, found
 
 
-def keys(bundle: Bundle, finding: Finding) -> set[str]:
+def keys(bundle: Bundle, finding: Issue) -> set[str]:
     return {bundle.identity.rows[index].contract.key for index in finding.rows}
 
 

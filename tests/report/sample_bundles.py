@@ -17,9 +17,9 @@ from cyclometer.bundle.model import (
     Contract,
     Flow,
     Identity,
-    Interval,
     Problem,
     Row,
+    Span,
     samples,
 )
 
@@ -34,7 +34,7 @@ PIPE = Contract(
         "server: write reply",
         "client: returns from read",
     ),
-    interval=Interval("round_trip", "client: before write", "client: after read"),
+    interval=Span("round_trip", "client: before write", "client: after read"),
     expect={"entries": 4, "switches": 2},
     params={"space": "cross"},
 )
@@ -45,7 +45,7 @@ SIGNAL = Contract(
     expect={"switches": 2},
 )
 TIMER = Contract(
-    key="timer.wakeup.nanosleep", title="Lateness of a wake-up", interval=Interval("one_way")
+    key="timer.wakeup.nanosleep", title="Lateness of a wake-up", interval=Span("one_way")
 )
 
 

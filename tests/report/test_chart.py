@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 
 from cyclometer.bundle import store
-from cyclometer.bundle.model import Contract, Interval
+from cyclometer.bundle.model import Contract, Span
 from cyclometer.cli import cli
 from cyclometer.errors import NotComparable, NothingMeasured, UsageError
 from cyclometer.estimate.rows import estimates
@@ -186,7 +186,7 @@ def test_cold_starts_at_the_first_pass(pipe):
 
 
 def drawn(*events, start="", stop="", kind="round_trip"):
-    contract = Contract("a.b", sequence=events, interval=Interval(kind, start, stop))
+    contract = Contract("a.b", sequence=events, interval=Span(kind, start, stop))
     return sequence.draw(
         [replace(of(bundles.typical(), bundles.PIPE.key), estimate=_estimate(contract))]
     )

@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from msgspec.structs import replace as changed
 
 from cyclometer.bundle import store
-from cyclometer.bundle.model import Contract, Interval, Problem
+from cyclometer.bundle.model import Contract, Problem, Span
 from cyclometer.cli import cli
 from cyclometer.errors import UsageError
-from cyclometer.lint import Finding
+from cyclometer.lint import Issue
 from cyclometer.report.html.document import document
 from cyclometer.report.html.subject import subject
 from tests.compare import bundles as printed
@@ -65,7 +65,7 @@ def evil_bundle():
         key=EVIL,
         title=EVIL,
         sequence=(f"{EVIL}: {EVIL}", EVIL),
-        interval=Interval("round_trip", EVIL, EVIL),
+        interval=Span("round_trip", EVIL, EVIL),
         expect={EVIL: 1},
         params={EVIL: EVIL},
         correction=EVIL,
@@ -185,7 +185,7 @@ def test_a_lint_finding_at_a_circle_names_its_side_and_its_configuration():
     made = subject(
         [maker.accumulated(bundles.PIPE, 4000).bundle(), bundles.typical()], ["one", "two"]
     )
-    suspect = Finding("few", "note", "of one configuration alone", (1,))
+    suspect = Issue("few", "note", "of one configuration alone", (1,))
     made = replace(made, remarks=((suspect,), ()))
     ours = [entry for entry in made.entries if entry.circles[0] is not None]
     said = {entry.estimate.configuration.get("mcs"): made.remarks_on(entry) for entry in ours}

@@ -31,7 +31,7 @@ repetitions = [1, 2]
 """
 
 
-def read(tmp_path: Path, text: str) -> plan.Plan:
+def read(tmp_path: Path, text: str) -> plan.SweepPlan:
     path = tmp_path / "plan.toml"
     path.write_text(text)
     return plan.read(path)

@@ -14,6 +14,7 @@ import check_commands
 import check_core_freestanding
 import check_dependencies
 import check_functions
+import check_names
 import check_spdx
 import check_units
 import check_version
@@ -138,6 +139,11 @@ BREACHES: list[tuple[Check, Files, str]] = [
     (check_units.check, {"tools/a.py": "POLL_PERIOD = 0.5\n"}, "POLL_PERIOD"),
     (check_functions.check, {"a.py": long_function(61)}, "a.py:1: long has 61 lines"),
     (
+        check_names.check,
+        {"src/cyclometer/a.py": "class A: ...\n", "src/cyclometer/b.py": "class A: ...\n"},
+        "src/cyclometer/b.py:1: class A is also in src/cyclometer/a.py:1",
+    ),
+    (
         check_functions.check,
         {"a.c": "int\nmain(void)\n{\n" + "    f();\n" * 59 + "}\n"},
         "main has 61 lines",
@@ -204,6 +210,15 @@ KEPT: list[tuple[Check, Files]] = [
     (
         check_functions.check,
         {"a.py": long_function(15), "a.c": "int main(void)\n{\n" + "    f();\n" * 13 + "}\n"},
+    ),
+    (
+        check_names.check,
+        {
+            "src/cyclometer/a.py": "class A: ...\nclass _B: ...\n",
+            "src/cyclometer/b.py": "class _B: ...\n",
+            "src/cyclometer/report/documents.py": "class A: ...\n",
+            "tests/a.py": "class A: ...\n",
+        },
     ),
 ]
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import board
 
 from cyclometer.bundle import store
-from cyclometer.compare.matrix import Row, matrix
+from cyclometer.compare.matrix import MatrixRow, matrix
 from cyclometer.compare.pairing import Side, side
-from cyclometer.explain.difference import Change, Difference, difference
+from cyclometer.explain.difference import Difference, PartChange, difference
 from cyclometer.explain.explanation import explain
 from cyclometer.explain.sources import trace
 from cyclometer.targets.api import SILENT, Request
@@ -73,7 +73,7 @@ def laid(sides: tuple[Side, Side]) -> dict[str, str]:
     }
 
 
-def ratio(row: Row) -> float:
+def ratio(row: MatrixRow) -> float:
     """What the row costs on the small core, where the other one is 1; 0 where a board has no valid
     latency.
     """
@@ -81,12 +81,12 @@ def ratio(row: Row) -> float:
     return 0.0 if finding is None or finding.change is None else 1 + finding.change
 
 
-def method(row: Row) -> str:
+def method(row: MatrixRow) -> str:
     """How the row was timed."""
     return next(cell.estimate.method for cell in row.cells if cell)
 
 
-def line(row: Row) -> tuple[str, ...]:
+def line(row: MatrixRow) -> tuple[str, ...]:
     """A row with both latencies."""
     values = [cell.estimate.latency.value for cell in row.cells if cell and cell.estimate.latency]
     return f"`{row.contract.key}`", *(f"{value:.4g}" for value in values), f"{ratio(row):.2f}"
@@ -101,7 +101,7 @@ def explained(key: str) -> Difference:
     return difference(before, after)
 
 
-def charged(change: Change) -> tuple[str, ...]:
+def charged(change: PartChange) -> tuple[str, ...]:
     """Both turns, and the change by what of the core causes it; the parts sum to the change."""
     of = {cause: part for part, causes in CHARGED.items() for cause in causes}
     parts = dict.fromkeys((*CHARGED, "other"), Fraction(0))

@@ -15,7 +15,7 @@ import board
 from cyclometer.compare.finding import Finding
 from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import compare
-from cyclometer.explain.difference import Change, Difference, difference
+from cyclometer.explain.difference import Difference, PartChange, difference
 from cyclometer.targets.api import SILENT, Request
 from cyclometer.targets.rocket.target import rocket
 
@@ -74,14 +74,14 @@ def carried() -> Difference:
     return difference(before, after)
 
 
-def of_which(change: Change) -> str:
+def of_which(change: PartChange) -> str:
     """The three causes that changed most."""
     return ", ".join(
         f"{cause} {float(cycles):+.4g}" for cause, cycles in list(change.by_cause.items())[:3]
     )
 
 
-def lines(changed: Iterable[Change]) -> list[tuple[str, ...]]:
+def lines(changed: Iterable[PartChange]) -> list[tuple[str, ...]]:
     """A row for each name."""
     return [
         (

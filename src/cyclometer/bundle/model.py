@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.record.schema import MAX_NUMBER, Clock, Contract, Flow, Index, Interval
+from cyclometer.record.schema import MAX_NUMBER, Clock, Contract, Flow, Index, Span
 
 SCHEMA = 1
 
@@ -36,11 +36,11 @@ __all__ = [
     "Contract",
     "Flow",
     "Identity",
-    "Interval",
     "Problem",
     "Row",
     "Samples",
     "Source",
+    "Span",
     "Summary",
     "no_samples",
     "samples",

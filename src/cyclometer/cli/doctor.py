@@ -22,8 +22,8 @@ from cyclometer.cli.run import duration
 from cyclometer.environment import ROOT
 
 if TYPE_CHECKING:
-    from cyclometer.doctor.checks import Finding
-    from cyclometer.doctor.tune import Change
+    from cyclometer.doctor.checks import CheckResult
+    from cyclometer.doctor.tune import SettingChange
 
 SESSIONS = 5
 """Sessions of a calibration: ten pairs."""
@@ -109,7 +109,7 @@ def _examine(cpu: int | None, as_json: bool) -> bool:
     return not any(finding.state == checks.BAD for finding in findings)
 
 
-def _print_finding(finding: Finding) -> None:
+def _print_finding(finding: CheckResult) -> None:
     state = click.style(f"{finding.state:<8}", fg=COLOURS[finding.state])
     click.echo(f"{state}{finding.name:<17}{_wrap(finding.found)}")
     for label, sentence in (("costs", finding.cost), ("change", finding.change)):
@@ -183,7 +183,7 @@ def _sessions(cpu: int | None, budget_s: float) -> list[Path]:
     return found
 
 
-def _print_changes(changes: list[Change], as_json: bool, closing: str) -> bool:
+def _print_changes(changes: list[SettingChange], as_json: bool, closing: str) -> bool:
     """Print what was changed and, one sentence per reason, what was not; False if nothing was that
     had to be.
     """

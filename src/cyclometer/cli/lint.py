@@ -15,7 +15,7 @@ from cyclometer.cli.common import load, print_json
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
-    from cyclometer.lint import Finding
+    from cyclometer.lint import Issue
 
 COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
 _MOST = 5  # findings shown of one rule, where there are two more at least
@@ -58,7 +58,7 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
     sys.exit(errors.NOT_COMPARABLE if strict and wrong else errors.PASS)
 
 
-def _as_json(path: Path, bundle: Bundle, findings: list[Finding]) -> dict[str, object]:
+def _as_json(path: Path, bundle: Bundle, findings: list[Issue]) -> dict[str, object]:
     keys = [row.contract.key for row in bundle.identity.rows]
     listed = [
         {
@@ -72,7 +72,7 @@ def _as_json(path: Path, bundle: Bundle, findings: list[Finding]) -> dict[str, o
     return {"bundle": str(path), "findings": listed}
 
 
-def _print(path: Path, findings: list[Finding]) -> None:
+def _print(path: Path, findings: list[Issue]) -> None:
     from cyclometer.lint import RULES
 
     counts = {level: sum(f.level == level for f in findings) for level in COLOURS}

@@ -15,8 +15,8 @@ from cyclometer.units import percent
 
 if TYPE_CHECKING:
     from cyclometer.store.location import Location
-    from cyclometer.sweep.plan import Plan
-    from cyclometer.sweep.sweep import Report
+    from cyclometer.sweep.plan import SweepPlan
+    from cyclometer.sweep.sweep import SweepReport
 
 _MOST_NAMED = 20
 
@@ -109,7 +109,7 @@ def _store(url: str) -> Location:
     return layout.opened(url)
 
 
-def _list(plan: Plan, url: str, workers: int | None, as_json: bool) -> None:
+def _list(plan: SweepPlan, url: str, workers: int | None, as_json: bool) -> None:
     """Prints the tasks with what the store knows of them; nothing is made or changed."""
     from cyclometer.store import layout
     from cyclometer.sweep import done
@@ -146,7 +146,7 @@ def _spelled(time_s: float) -> str:
     return f"{time_s / 60:.0f} min" if time_s < 6000 else f"{time_s / 3600:.1f} h"
 
 
-def _one(plan: Plan, location: Location, number: int, as_json: bool) -> int:
+def _one(plan: SweepPlan, location: Location, number: int, as_json: bool) -> int:
     """Runs one task in this process; the exit code."""
     from cyclometer.sweep import done, work
 
@@ -167,18 +167,18 @@ def _one(plan: Plan, location: Location, number: int, as_json: bool) -> int:
     return PASS
 
 
-def _status(plan: Plan, location: Location) -> Report:
+def _status(plan: SweepPlan, location: Location) -> SweepReport:
     from cyclometer.sweep import done
-    from cyclometer.sweep.sweep import Report
+    from cyclometer.sweep.sweep import SweepReport
 
     known = done.of(location, plan.tasks)
     missing = [task.name for task in plan.tasks if task.name not in known]
-    return Report(len(plan.tasks), len(known), len(known), missing=missing)
+    return SweepReport(len(plan.tasks), len(known), len(known), missing=missing)
 
 
 def _swept(
-    plan: Plan, location: Location, scheduler: str | None, workers: int | None, share: float
-) -> Report:
+    plan: SweepPlan, location: Location, scheduler: str | None, workers: int | None, share: float
+) -> SweepReport:
     from cyclometer.cli.progress import Display
     from cyclometer.sweep import sweep
 
@@ -186,7 +186,7 @@ def _swept(
         return sweep.run(plan, location, scheduler, workers, share, display.show)
 
 
-def _print(plan: Plan, report: Report, as_json: bool) -> None:
+def _print(plan: SweepPlan, report: SweepReport, as_json: bool) -> None:
     titles = {task.name: (n, task.title) for n, task in enumerate(plan.tasks, 1)}
     if as_json:
         common.print_json("sweep", _as_json(report))
@@ -202,7 +202,7 @@ def _print(plan: Plan, report: Report, as_json: bool) -> None:
     click.echo(_sentence(report))
 
 
-def _sentence(report: Report) -> str:
+def _sentence(report: SweepReport) -> str:
     parts = [f"{report.done} of {report.tasks} tasks done, {report.there} of them before"]
     if report.checked:
         same = report.checked - len(report.unlike)
@@ -216,7 +216,7 @@ def _sentence(report: Report) -> str:
     return "; ".join(parts) + "."
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _as_json(report: SweepReport) -> dict[str, Any]:
     return {
         "tasks": report.tasks,
         "done": report.done,

@@ -24,7 +24,7 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.compare import statistics
 from cyclometer.compare.finding import CHANGED, Options
 from cyclometer.compare.pairing import (
-    Circle,
+    ComparedCircle,
     Side,
     environment,
     likeness,
@@ -54,7 +54,7 @@ class Block:
     `moments`: their number, mean and standard deviation, None if those were not printed either.
     """
 
-    circle: Circle
+    circle: ComparedCircle
     values: FloatArray | None
     moments: tuple[int, float, float] | None
 
@@ -64,12 +64,12 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockPart:
     """Some of what row `row` of a bundle holds; `tests` are indices of its samples that count."""
 
     bundle: Bundle
     row: int
-    circle: Circle
+    circle: ComparedCircle
     tests: NDArray[np.intp]
 
 
@@ -136,7 +136,7 @@ def measure(bundles: Sequence[Bundle], options: Options | None = None) -> Record
 
 def _blocks(bundles: Sequence[Bundle], level: float) -> dict[Hashable, list[Block]]:
     """Blocks of each valid circle in order of time."""
-    found: dict[Hashable, list[Part]] = {}
+    found: dict[Hashable, list[BlockPart]] = {}
     for bundle in sorted(bundles, key=made):
         same = tuple(sorted(environment(bundle).items()))
         seen: Counter[Hashable] = Counter()
@@ -145,7 +145,9 @@ def _blocks(bundles: Sequence[Bundle], level: float) -> dict[Hashable, list[Bloc
                 name = (same, likeness(circle))
                 row = circle.estimate.row
                 tests = bundle.samples.tests(row, untagged=True)
-                found.setdefault((name, seen[name]), []).append(Part(bundle, row, circle, tests))
+                found.setdefault((name, seen[name]), []).append(
+                    BlockPart(bundle, row, circle, tests)
+                )
                 seen[name] += 1
     return {
         name: [_block(block, level) for block in _split(parts, level)]
@@ -153,7 +155,7 @@ def _blocks(bundles: Sequence[Bundle], level: float) -> dict[Hashable, list[Bloc
     }
 
 
-def _split(parts: Sequence[Part], level: float) -> list[list[Part]]:
+def _split(parts: Sequence[BlockPart], level: float) -> list[list[BlockPart]]:
     """What each block consists of."""
     if len(parts) == 1:
         whole = parts[0]
@@ -170,7 +172,7 @@ def _stretches(items: Sequence[_Item]) -> list[list[_Item]]:
     return [list(items[start : start + size]) for start in range(0, len(items) - size + 1, size)]
 
 
-def _halves(whole: Part, level: float) -> list[Part]:
+def _halves(whole: BlockPart, level: float) -> list[BlockPart]:
     """The visits of the first half of the session, and those of the second."""
     visited = whole.circle.estimate.sessions[0]
     seconds = timeline.seconds(whole.bundle)
@@ -184,7 +186,7 @@ def _halves(whole: Part, level: float) -> list[Part]:
     ]
 
 
-def _of_visits(part: Part, visits: NDArray[np.intp], level: float) -> Part:
+def _of_visits(part: BlockPart, visits: NDArray[np.intp], level: float) -> BlockPart:
     """The part with what these visits of its session say."""
     e = part.circle.estimate
     some = e.sessions[0].part(visits)
@@ -194,14 +196,14 @@ def _of_visits(part: Part, visits: NDArray[np.intp], level: float) -> Part:
     return replace(part, circle=replace(part.circle, estimate=some_e))
 
 
-def _of_runs(part: Part, runs: Sequence[RunEstimate], level: float) -> Part:
+def _of_runs(part: BlockPart, runs: Sequence[RunEstimate], level: float) -> BlockPart:
     numbers = [run.run for run in runs]
     e = of_runs(part.circle.estimate, runs, level)
     tests = part.tests[np.isin(part.bundle.samples.run[part.tests], numbers)]
-    return replace(part, circle=Circle(e, part.circle.circumstances), tests=tests)
+    return replace(part, circle=ComparedCircle(e, part.circle.circumstances), tests=tests)
 
 
-def _block(parts: Sequence[Part], level: float) -> Block:
+def _block(parts: Sequence[BlockPart], level: float) -> Block:
     circle = pooled([part.circle for part in parts], level)
     values = np.concatenate([_values(part) for part in parts])
     if values.size > 1:
@@ -209,12 +211,12 @@ def _block(parts: Sequence[Part], level: float) -> Block:
     return Block(circle, None, _printed(parts))
 
 
-def _values(part: Part) -> FloatArray:
+def _values(part: BlockPart) -> FloatArray:
     samples = part.bundle.samples
     return samples.value[part.tests] / samples.turns[part.tests]
 
 
-def _printed(parts: Sequence[Part]) -> tuple[int, float, float] | None:
+def _printed(parts: Sequence[BlockPart]) -> tuple[int, float, float] | None:
     """Number, mean and standard deviation of all values of these runs, from what was printed of
     each.
     """

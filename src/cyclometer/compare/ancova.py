@@ -27,7 +27,7 @@ Parts = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
-class Difference:
+class AlignedDifference:
     """What the visits say about log(after / before).
 
     before, after: the mean of each session's visits at the speed of the first session, as logs.
@@ -52,7 +52,7 @@ class Difference:
         return sum(variance for variance, _ in self.parts)
 
 
-def difference(before: Sequence[Session], after: Sequence[Session]) -> Difference:
+def difference(before: Sequence[Session], after: Sequence[Session]) -> AlignedDifference:
     """The change from the sessions of one side, at least one, to those of the other.
 
     A fixed cost is subtracted on both sides or on neither: taken off one alone it would be a
@@ -77,7 +77,7 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> Differenc
         for one, average in zip(side, chosen, strict=True)
         for part in _parts(one, average, subtract, len(side))
     ]
-    return Difference(
+    return AlignedDifference(
         before=tuple(m.value for m in means[:cut]),
         after=tuple(m.value for m in means[cut:]),
         parts=(*parts, (speed**2 * variance, _CERTAIN)),

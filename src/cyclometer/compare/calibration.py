@@ -41,7 +41,7 @@ class Variance(msgspec.Struct, frozen=True):
     df: float
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownVariances(msgspec.Struct, frozen=True):
     """What sessions of one gap showed: of each circle, and of one that was not measured."""
 
     pairs: int
@@ -59,7 +59,7 @@ class Calibration(msgspec.Struct, frozen=True):
 
     machine: dict[str, str]
     created: str
-    gaps: dict[str, Known]
+    gaps: dict[str, KnownVariances]
 
     def component(
         self, key: str, before: Sequence[Session], after: Sequence[Session], own: float
@@ -119,7 +119,7 @@ def learn(sides: Sequence[Side]) -> Calibration:
     )
 
 
-def _known(squares: dict[str, list[float]], sessions_df: float) -> Known:
+def _known(squares: dict[str, list[float]], sessions_df: float) -> KnownVariances:
     seen = {key: float(np.mean(values)) for key, values in squares.items()}
     df = min(sessions_df, float(max(map(len, squares.values()))))
     rows, priors = {}, []
@@ -131,7 +131,7 @@ def _known(squares: dict[str, list[float]], sessions_df: float) -> Known:
             known = prior or Variance(s2, 0.0)
             together = known.df + df
             rows[key] = Variance((known.df * known.variance + df * s2) / together, together)
-    return Known(max(map(len, squares.values())), rows, priors[0], priors[1])
+    return KnownVariances(max(map(len, squares.values())), rows, priors[0], priors[1])
 
 
 def moderation(variances: Sequence[float], df: float) -> Variance:

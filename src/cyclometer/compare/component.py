@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from cyclometer.bundle.model import Contract
-from cyclometer.compare.ancova import Difference
+from cyclometer.compare.ancova import AlignedDifference
 from cyclometer.estimate.reference import CONTENTION, FLOOR
 from cyclometer.estimate.session import Occasion, Session
 
@@ -74,7 +74,7 @@ def is_restless(key: str) -> bool:
     return any(fnmatch.fnmatchcase(key, pattern) for pattern in RESTLESS)
 
 
-def is_control(contract: Contract, difference: Difference) -> bool:
+def is_control(contract: Contract, difference: AlignedDifference) -> bool:
     """Whether nothing in the kernel or beside the core can move this circle, and it is not the
     reference itself.
     """
@@ -89,7 +89,7 @@ def is_control(contract: Contract, difference: Difference) -> bool:
     )
 
 
-def of_controls(controls: Sequence[Difference]) -> Component | None:
+def of_controls(controls: Sequence[AlignedDifference]) -> Component | None:
     """What the controls moved beyond what their visits explain; None if they are too few.
 
     A tenth of them is winsorised, so that one that truly changed, as by another compiler, does not

@@ -15,7 +15,7 @@ import numpy as np
 
 from cyclometer.compare import statistics
 from cyclometer.compare.finding import Finding, Options, both, named, rough
-from cyclometer.compare.pairing import Circle, Pair, of_runs
+from cyclometer.compare.pairing import ComparedCircle, Pair, of_runs
 from cyclometer.estimate.interval import FloatArray, Interval
 from cyclometer.estimate.latencies import RunEstimate
 from cyclometer.estimate.rows import Estimate
@@ -59,7 +59,7 @@ def several_images(pair: Pair) -> bool:
     return sides[0].estimate.clock.exact and any(len(set(circle.images)) > 1 for circle in sides)
 
 
-def _one_an_image(circle: Circle, level: float) -> Circle:
+def _one_an_image(circle: ComparedCircle, level: float) -> ComparedCircle:
     """Of each image whose runs agree the first one; where they differ, all of them."""
     runs: dict[Hashable, list[RunEstimate]] = {}
     for image, run in zip(circle.images, circle.estimate.runs, strict=True):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.compare.pairing import VERSIONS, Circle, side
+from cyclometer.compare.pairing import VERSIONS, ComparedCircle, side
 from cyclometer.errors import BadFile, NothingMeasured
 from cyclometer.units import percent
 
@@ -121,7 +121,7 @@ def latencies(bundle: Bundle) -> Tables:
 
 
 def _judged(
-    table: str, key: str, circle: Circle, line: float | None, tolerance: Mapping[str, float]
+    table: str, key: str, circle: ComparedCircle, line: float | None, tolerance: Mapping[str, float]
 ) -> Verdict:
     value = _latency(circle)
     if value is None:
@@ -134,9 +134,9 @@ def _judged(
     return Verdict(table, key, "changed", line, value, unit=circle.estimate.clock.unit)
 
 
-def _exact(bundle: Bundle) -> dict[str, dict[str, Circle]]:
+def _exact(bundle: Bundle) -> dict[str, dict[str, ComparedCircle]]:
     """Table -> key -> circle. Namesakes within a table are numbered in the bundle's order."""
-    tables: dict[str, dict[str, Circle]] = {}
+    tables: dict[str, dict[str, ComparedCircle]] = {}
     for circle in side([bundle]).circles:
         if not circle.estimate.clock.exact:
             continue
@@ -154,13 +154,13 @@ def _exact(bundle: Bundle) -> dict[str, dict[str, Circle]]:
     return tables
 
 
-def _table(bundle: Bundle, circle: Circle) -> str:
+def _table(bundle: Bundle, circle: ComparedCircle) -> str:
     options = circle.estimate.configuration.items()
     told = " ".join(f"{n}={v}" for n, v in sorted(options) if n not in VERSIONS)
     return f"{bundle.identity.target} {circle.estimate.clock.unit} {told}".strip()
 
 
-def _latency(circle: Circle) -> float | None:
+def _latency(circle: ComparedCircle) -> float | None:
     e = circle.estimate
     return round(e.latency.value, _DIGITS) if e.valid and e.latency is not None else None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cyclometer.compare import statistics
 from cyclometer.compare.calibration import Calibration
-from cyclometer.compare.pairing import Circle, Pair
+from cyclometer.compare.pairing import ComparedCircle, Pair
 from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
@@ -171,5 +171,5 @@ def both(pair: Pair) -> tuple[Estimate, Estimate]:
     return pair.before.estimate, pair.after.estimate
 
 
-def _latency(circle: Circle | None) -> LevelsEstimate | None:
+def _latency(circle: ComparedCircle | None) -> LevelsEstimate | None:
     return None if circle is None else circle.estimate.latency

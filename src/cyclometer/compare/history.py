@@ -16,7 +16,15 @@ from scipy import special
 from cyclometer.bundle.model import Bundle
 from cyclometer.compare import edivisive, exact, pettitt
 from cyclometer.compare.finding import Options
-from cyclometer.compare.pairing import VERSIONS, Across, Circle, environment, likeness, made, side
+from cyclometer.compare.pairing import (
+    VERSIONS,
+    Across,
+    ComparedCircle,
+    environment,
+    likeness,
+    made,
+    side,
+)
 from cyclometer.compare.statistics import beyond
 from cyclometer.estimate.interval import FloatArray, critical_value
 from cyclometer.estimate.levels import LevelsEstimate
@@ -117,7 +125,7 @@ def series(points: Sequence[Point], options: Options, missing: int = 0) -> Serie
     return Series(tuple(points), _changes(points, options), missing)
 
 
-def _point(bundle: Bundle, circle: Circle, options: Options, free: frozenset[str]) -> Point:
+def _point(bundle: Bundle, circle: ComparedCircle, options: Options, free: frozenset[str]) -> Point:
     e = circle.estimate
     assert e.latency is not None
     versions = {name: value for name, value in circle.circumstances.items() if name in free}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cyclometer.bundle.model import Contract
 from cyclometer.compare.finding import Finding, Options
-from cyclometer.compare.pairing import Across, Circle, Side, likeness
+from cyclometer.compare.pairing import Across, ComparedCircle, Side, likeness
 from cyclometer.compare.verdicts import compare
 
 _OFF = ("off", "n", "no", "0", "false", "")
@@ -21,12 +21,12 @@ _DIRECTION = re.compile(r"[ku]_to_[ku]")
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """One circle over all columns: None if a column has no such circle; findings are against
     column 0.
     """
 
-    cells: tuple[Circle | None, ...]
+    cells: tuple[ComparedCircle | None, ...]
     findings: tuple[Finding | None, ...]
 
     @property
@@ -44,7 +44,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Mean:
+class ColumnMean:
     """The geometric mean of a column's costs as multiples of column 0's, over `rows` rows of a
     class; None without.
     """
@@ -61,8 +61,8 @@ class Matrix:
     """
 
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    means: dict[str, tuple[Mean, ...]]
+    rows: tuple[MatrixRow, ...]
+    means: dict[str, tuple[ColumnMean, ...]]
     environments: tuple[Mapping[str, str], ...] = ()
 
 
@@ -84,7 +84,7 @@ def matrix(
         _findings(side, next(iter(columns.values())), options, may_differ)
         for side in columns.values()
     ]
-    cells: dict[Hashable, dict[int, Circle]] = {}
+    cells: dict[Hashable, dict[int, ComparedCircle]] = {}
     for at, side in enumerate(columns.values()):
         for circle in side.circles:
             cells.setdefault(_place(cells, likeness(circle, frozenset(may_differ)), at), {})[at] = (
@@ -136,11 +136,11 @@ def _columns(sides: Mapping[str, Side]) -> dict[str, Side]:
     }
 
 
-def _with(options: Hashable) -> Callable[[Circle], bool]:
+def _with(options: Hashable) -> Callable[[ComparedCircle], bool]:
     return lambda circle: _options(circle) == options
 
 
-def _options(circle: Circle) -> Hashable:
+def _options(circle: ComparedCircle) -> Hashable:
     return tuple(sorted(circle.estimate.configuration.items()))
 
 
@@ -172,7 +172,9 @@ def _findings(
     }
 
 
-def _place(cells: Mapping[Hashable, Mapping[int, Circle]], name: Hashable, column: int) -> Hashable:
+def _place(
+    cells: Mapping[Hashable, Mapping[int, ComparedCircle]], name: Hashable, column: int
+) -> Hashable:
     """The row for a circle: the first of its likeness that this column has not filled yet."""
     nth = 0
     while column in cells.get((name, nth), {}):
@@ -180,12 +182,14 @@ def _place(cells: Mapping[Hashable, Mapping[int, Circle]], name: Hashable, colum
     return name, nth
 
 
-def _row(row: dict[int, Circle], judged: Sequence[dict[int, Finding]]) -> Row:
+def _row(row: dict[int, ComparedCircle], judged: Sequence[dict[int, Finding]]) -> MatrixRow:
     cells = tuple(row.get(column) for column in range(len(judged)))
-    return Row(cells, tuple(found.get(id(cell)) for cell, found in zip(cells, judged, strict=True)))
+    return MatrixRow(
+        cells, tuple(found.get(id(cell)) for cell, found in zip(cells, judged, strict=True))
+    )
 
 
-def _means(rows: Sequence[Row], columns: int) -> dict[str, tuple[Mean, ...]]:
+def _means(rows: Sequence[MatrixRow], columns: int) -> dict[str, tuple[ColumnMean, ...]]:
     logs: dict[str, list[list[float]]] = {}
     for row in rows:
         for name in classes(row.contract):
@@ -202,5 +206,5 @@ def _means(rows: Sequence[Row], columns: int) -> dict[str, tuple[Mean, ...]]:
     )
 
 
-def _mean(logs: Sequence[float]) -> Mean:
-    return Mean(math.exp(math.fsum(logs) / len(logs)) if logs else None, len(logs))
+def _mean(logs: Sequence[float]) -> ColumnMean:
+    return ColumnMean(math.exp(math.fsum(logs) / len(logs)) if logs else None, len(logs))

@@ -94,7 +94,7 @@ def _disagreement(change: Change, overall: Change, options: Options) -> str:
 
 def _plan(
     found: Basis, variances: tuple[float | None, float | None], options: Options
-) -> statistics.Plan | None:
+) -> statistics.FurtherRuns | None:
     before, after = variances
     if before is None or after is None:
         return None
@@ -102,7 +102,9 @@ def _plan(
     return statistics.plan(log_ratio, (before, after), found.units, options.level, options.margin)
 
 
-def _needed(variances: tuple[float | None, float | None], plan: statistics.Plan | None) -> str:
+def _needed(
+    variances: tuple[float | None, float | None], plan: statistics.FurtherRuns | None
+) -> str:
     """The least further runs per side, as a phrase."""
     if plan is not None:
         found = rough(plan.minimum_detectable)

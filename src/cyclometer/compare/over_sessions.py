@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from cyclometer.compare import component
-from cyclometer.compare.ancova import Difference, difference
+from cyclometer.compare.ancova import AlignedDifference, difference
 from cyclometer.compare.component import Component
 from cyclometer.compare.finding import Basis, Options, both, elsewhere, rough
 from cyclometer.compare.pairing import Pair
@@ -58,7 +58,7 @@ def bases(pairs: Sequence[Pair], options: Options) -> tuple[list[Basis], tuple[s
 
 
 def _basis(
-    pair: Pair, one: Difference, controls: Component | None, moved: str, options: Options
+    pair: Pair, one: AlignedDifference, controls: Component | None, moved: str, options: Options
 ) -> Basis:
     b, a = both(pair)
     between = component.assumed(pair.key, b.sessions, a.sessions)
@@ -83,13 +83,13 @@ def _basis(
     )
 
 
-def _overall(b: Estimate, a: Estimate, one: Difference) -> float:
+def _overall(b: Estimate, a: Estimate, one: AlignedDifference) -> float:
     """The change of the overall latency at one speed of the core, as a logarithm."""
     before, after = (np.mean(np.log([run.overall.value for run in e.runs])) for e in (b, a))
     return float(after - before) - one.slope * (one.speed or 0.0)
 
 
-def _machine_moved(controls: Sequence[Difference], options: Options) -> str:
+def _machine_moved(controls: Sequence[AlignedDifference], options: Options) -> str:
     """Why no row can be judged, if circles that the kernel cannot move have moved together."""
     if len(controls) < component.FEWEST_CONTROLS:
         return ""
@@ -103,7 +103,7 @@ def _machine_moved(controls: Sequence[Difference], options: Options) -> str:
     return f"the machine moved: {moved.size} circles that stay in user code changed by {share}"
 
 
-def _busy(pairs: Sequence[Pair], found: Sequence[Difference], options: Options) -> str:
+def _busy(pairs: Sequence[Pair], found: Sequence[AlignedDifference], options: Options) -> str:
     """Why no row can be judged, if what follows the caches alone has changed: work beside one of
     the sides makes the kernel dearer in cycles, which no chain of instructions sees.
     """
@@ -117,8 +117,8 @@ def _busy(pairs: Sequence[Pair], found: Sequence[Difference], options: Options) 
 
 def _told(
     pairs: Sequence[Pair],
-    found: Sequence[Difference],
-    controls: Sequence[Difference],
+    found: Sequence[AlignedDifference],
+    controls: Sequence[AlignedDifference],
     options: Options,
 ) -> tuple[str, ...]:
     """Sentences about the sessions, for whoever reads the verdicts."""
@@ -161,7 +161,7 @@ def _apart(before: Sequence[Session], after: Sequence[Session]) -> str:
     )
 
 
-def _core_moved(one: Difference) -> str:
+def _core_moved(one: AlignedDifference) -> str:
     """Why a pair cannot be judged, if the core ran at another speed altogether."""
     if one.speed is None or abs(one.speed) <= math.log1p(CORE_MOVED):
         return ""

@@ -41,7 +41,7 @@ circles.
 
 
 @dataclass(frozen=True)
-class Circle:
+class ComparedCircle:
     """One circle of a side, its runs pooled over all bundles, and the circumstances under which it
     was measured.
     """
@@ -63,11 +63,11 @@ class Side:
     they differ.
     """
 
-    circles: tuple[Circle, ...]
+    circles: tuple[ComparedCircle, ...]
     problems: tuple[Problem, ...] = ()
     environment: dict[str, str] | None = None
 
-    def chosen(self, keep: Callable[[Circle], bool]) -> Side:
+    def chosen(self, keep: Callable[[ComparedCircle], bool]) -> Side:
         """The side with only those circles."""
         return replace(self, circles=tuple(c for c in self.circles if keep(c)))
 
@@ -78,8 +78,8 @@ class Pair:
     why.
     """
 
-    before: Circle | None
-    after: Circle | None
+    before: ComparedCircle | None
+    after: ComparedCircle | None
     refusal: str = ""
 
     @property
@@ -95,11 +95,11 @@ def side(bundles: Sequence[Bundle], level: float = 0.95, course: bool = False) -
 
     `course` as in `estimates`.
     """
-    pools: dict[Hashable, list[Circle]] = {}
+    pools: dict[Hashable, list[ComparedCircle]] = {}
     for bundle in bundles:
         image = _image(bundle)
         found = [
-            Circle(e, _circumstances(bundle, e), (image,) * len(e.runs))
+            ComparedCircle(e, _circumstances(bundle, e), (image,) * len(e.runs))
             for e in estimates(bundle, level, course)
         ]
         several = {
@@ -188,7 +188,7 @@ def pairs(before: Side, after: Side, across: Across | None = None) -> list[Pair]
     )
 
 
-def likeness(circle: Circle, free: frozenset[str] = frozenset()) -> Hashable:
+def likeness(circle: ComparedCircle, free: frozenset[str] = frozenset()) -> Hashable:
     """What like circles share, as a key; `free` circumstances may differ."""
     e, c = circle.estimate, circle.estimate.contract
     circumstances = tuple(sorted((n, v) for n, v in circle.circumstances.items() if n not in free))
@@ -196,7 +196,7 @@ def likeness(circle: Circle, free: frozenset[str] = frozenset()) -> Hashable:
     return contract, circumstances, (e.clock.name, e.clock.unit, e.clock.exact), e.method, e.better
 
 
-def differences(one: Circle, other: Circle, free: Iterable[str] = ()) -> list[str]:
+def differences(one: ComparedCircle, other: ComparedCircle, free: Iterable[str] = ()) -> list[str]:
     """In what two circles are unlike, each as a phrase of the reason."""
     a, b = one.estimate, other.estimate
     named: list[tuple[str, Any, Any]] = [
@@ -228,9 +228,9 @@ def circumstances_apart(pair: Pair) -> list[str]:
 
 def _take(
     found: list[Pair],
-    left: list[Circle],
-    right: list[Circle],
-    identity: Callable[[Circle], Hashable],
+    left: list[ComparedCircle],
+    right: list[ComparedCircle],
+    identity: Callable[[ComparedCircle], Hashable],
 ) -> None:
     """Moves to `found` the circles whose identity occurs exactly once on either side."""
     once_left, once_right = _once(left, identity), _once(right, identity)
@@ -241,14 +241,14 @@ def _take(
 
 
 def _once(
-    circles: Sequence[Circle], identity: Callable[[Circle], Hashable]
-) -> dict[Hashable, Circle]:
+    circles: Sequence[ComparedCircle], identity: Callable[[ComparedCircle], Hashable]
+) -> dict[Hashable, ComparedCircle]:
     counted = Counter(identity(c) for c in circles)
     return {identity(c): c for c in circles if counted[identity(c)] == 1}
 
 
 def _refuse(
-    found: list[Pair], left: list[Circle], right: list[Circle], free: frozenset[str]
+    found: list[Pair], left: list[ComparedCircle], right: list[ComparedCircle], free: frozenset[str]
 ) -> None:
     """Moves to `found` circles of one key that are unlike, each with the nearest of the other
     side.
@@ -262,13 +262,16 @@ def _refuse(
             _drop(right, [nearest])
 
 
-def _drop(circles: list[Circle], gone: Sequence[Circle]) -> None:
+def _drop(circles: list[ComparedCircle], gone: Sequence[ComparedCircle]) -> None:
     names = {id(circle) for circle in gone}
     circles[:] = [circle for circle in circles if id(circle) not in names]
 
 
 def _refusal(
-    circle: Circle, nearest: Circle, rivals: Sequence[Circle], free: frozenset[str]
+    circle: ComparedCircle,
+    nearest: ComparedCircle,
+    rivals: Sequence[ComparedCircle],
+    free: frozenset[str],
 ) -> str:
     unlike = differences(circle, nearest, free)
     if unlike:
@@ -299,7 +302,7 @@ def _checked(pair: Pair) -> Pair:
     )
 
 
-def _selected(circle: Circle, across: Across, which: int) -> bool:
+def _selected(circle: ComparedCircle, across: Across, which: int) -> bool:
     chosen = (
         (circle.circumstances.get(name, ""), values[which])
         for name, values in across.items()
@@ -319,7 +322,7 @@ def _circumstances(bundle: Bundle, e: Estimate) -> dict[str, str]:
     }
 
 
-def pooled(members: Sequence[Circle], level: float) -> Circle:
+def pooled(members: Sequence[ComparedCircle], level: float) -> ComparedCircle:
     """One circle of all runs of several bundles; what only one bundle's samples can tell is
     dropped.
     """
@@ -343,7 +346,7 @@ def pooled(members: Sequence[Circle], level: float) -> Circle:
         reason=bad.reason if bad else "",
         failed=bad is not None and bad.failed,
     )
-    return Circle(
+    return ComparedCircle(
         whole, members[0].circumstances, tuple(image for m in members for image in m.images)
     )
 

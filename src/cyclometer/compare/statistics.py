@@ -166,7 +166,7 @@ def decide(
 
 
 @dataclass(frozen=True)
-class Plan:
+class FurtherRuns:
     """Further runs per side that would decide a row, and the smallest change that so many would
     find.
     """
@@ -181,7 +181,7 @@ def plan(
     runs: tuple[int, int],
     level: float = 0.95,
     margin: float = MARGIN,
-) -> Plan | None:
+) -> FurtherRuns | None:
     """What would decide a row whose runs are too few to show their own spread; None when out of
     reach.
 
@@ -191,7 +191,7 @@ def plan(
         runs: runs of the two sides so far.
     """
     if not any(variances):
-        return Plan(1, margin)
+        return FurtherRuns(1, margin)
     edge, size = math.log1p(margin), abs(log_ratio)
     added = np.arange(1, MOST_UNITS + 1)
     parts = np.stack(
@@ -207,7 +207,7 @@ def plan(
     detectable = (
         max(half_width[first], edge) + float(special.stdtrit(df[first], POWER)) * error[first]
     )
-    return Plan(int(added[first]), math.expm1(float(detectable)))
+    return FurtherRuns(int(added[first]), math.expm1(float(detectable)))
 
 
 def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tuple[float, Verdict]:

@@ -27,7 +27,7 @@ TUNE = "run `cyclometer doctor --tune`"
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """One check's answer. `state` is ok, warn, bad or unknown; `cost` and `change` are '' where
     there is none.
     """
@@ -39,9 +39,9 @@ class Finding:
     change: str = ""
 
 
-def examine(seen: Observation) -> list[Finding]:
+def examine(seen: Observation) -> list[CheckResult]:
     """Every check's finding, in the order of CHECKS."""
-    return [Finding(name, *check(seen)) for name, check in CHECKS.items()]
+    return [CheckResult(name, *check(seen)) for name, check in CHECKS.items()]
 
 
 # state, found, and where they apply cost and change.

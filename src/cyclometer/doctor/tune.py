@@ -30,7 +30,7 @@ MODE = 0o600
 
 
 @dataclass(frozen=True)
-class Change:
+class SettingChange:
     """A setting that was `was` and is now `now`; `refusal` says why it is not what was asked
     for.
     """
@@ -56,7 +56,7 @@ def tuned(journal: Path, root: Path = ROOT) -> dict[str, str]:
     return originals if boot == _boot(root) else {}
 
 
-def tune(wanted: list[Knob], journal: Path, root: Path = ROOT) -> list[Change]:
+def tune(wanted: list[Knob], journal: Path, root: Path = ROOT) -> list[SettingChange]:
     """Set every knob that differs, and say what came of it. Raises NotComparable if no journal
     can be kept.
     """
@@ -69,7 +69,7 @@ def tune(wanted: list[Knob], journal: Path, root: Path = ROOT) -> list[Change]:
         ]
 
 
-def restore(journal: Path, root: Path = ROOT) -> list[Change]:
+def restore(journal: Path, root: Path = ROOT) -> list[SettingChange]:
     """Bring back every first value, last change first, then forget the journal.
 
     The journal stays while a setting refuses its first value, so that restore can be run again; a
@@ -89,24 +89,26 @@ def restore(journal: Path, root: Path = ROOT) -> list[Change]:
         return changes
 
 
-def _set_journalled(knob: Knob, journal: Path, originals: dict[str, str], root: Path) -> Change:
+def _set_journalled(
+    knob: Knob, journal: Path, originals: dict[str, str], root: Path
+) -> SettingChange:
     was = value_of(root, knob.path) or ""
     if not os.access(root / knob.path, os.W_OK):
-        return Change(knob.path, was, was, "may not be written by this user")
+        return SettingChange(knob.path, was, was, "may not be written by this user")
     if knob.path not in originals:
         _append(journal, {"path": knob.path, "was": was})
         originals[knob.path] = was
     return _set(root, knob.path, knob.wanted)
 
 
-def _set(root: Path, path: str, value: str) -> Change:
+def _set(root: Path, path: str, value: str) -> SettingChange:
     was = value_of(root, path) or ""
     try:
         _write(root / path, os.O_WRONLY | os.O_TRUNC, value + "\n")
     except OSError as error:
-        return Change(path, was, value_of(root, path) or "", f"{error.strerror}".lower())
+        return SettingChange(path, was, value_of(root, path) or "", f"{error.strerror}".lower())
     now = value_of(root, path) or ""
-    return Change(path, was, now, "" if _is(now, value) else f"the kernel made it {now}")
+    return SettingChange(path, was, now, "" if _is(now, value) else f"the kernel made it {now}")
 
 
 def _is(value: str | None, wanted: str) -> bool:

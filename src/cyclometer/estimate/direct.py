@@ -29,7 +29,7 @@ QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
 @dataclass(frozen=True)
-class Overhead:
+class IntervalCost:
     """Cost of an empty interval: the median, its interval, and why it may not be used (empty when
     it may).
     """
@@ -39,9 +39,9 @@ class Overhead:
     unstable: str
 
     @staticmethod
-    def none(level: float = 0.95) -> Overhead:
+    def none(level: float = 0.95) -> IntervalCost:
         """No correction: nothing is subtracted and no uncertainty is added."""
-        return Overhead(0.0, Interval(0.0, 0.0, level), "")
+        return IntervalCost(0.0, Interval(0.0, 0.0, level), "")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class DirectEstimate:
     maximum: float
     quantiles: tuple[Quantile, ...]
     modes: tuple[modes.Mode, ...]
-    overhead: Overhead
+    overhead: IntervalCost
 
     @property
     def supported(self) -> tuple[Quantile, ...]:
@@ -77,7 +77,7 @@ class DirectEstimate:
 
 
 def estimate(
-    passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95
+    passes: ArrayLike, overhead: IntervalCost | None = None, level: float = 0.95
 ) -> DirectEstimate:
     """Quantiles of directly timed passes with order-statistic intervals.
 
@@ -101,7 +101,9 @@ def estimate(
     )
 
 
-def median(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0.95) -> Quantile:
+def median(
+    passes: ArrayLike, overhead: IntervalCost | None = None, level: float = 0.95
+) -> Quantile:
     """The median alone, as `estimate` gives it. Raises MeasurementFailed if the overhead is not
     stable.
     """
@@ -110,7 +112,7 @@ def median(passes: ArrayLike, overhead: Overhead | None = None, level: float = 0
 
 def measure_overhead(
     empty: ArrayLike, level: float = 0.95, tolerance: float = 0.05, resolution: float = 1.0
-) -> Overhead:
+) -> IntervalCost:
     """Judge the empty intervals measured beside the data.
 
     The overhead is stable when the middle half of its samples spans no more than `tolerance` of the
@@ -133,17 +135,17 @@ def measure_overhead(
             f"{median:g} where "
             f"{allowed:g} is allowed; measure again on a quieter machine."
         )
-    return Overhead(median, quantile_interval(ordered, 0.5, level), unstable)
+    return IntervalCost(median, quantile_interval(ordered, 0.5, level), unstable)
 
 
-def _usable(overhead: Overhead | None, level: float) -> Overhead:
-    correction = overhead or Overhead.none(level)
+def _usable(overhead: IntervalCost | None, level: float) -> IntervalCost:
+    correction = overhead or IntervalCost.none(level)
     if correction.unstable:
         raise MeasurementFailed(correction.unstable)
     return correction
 
 
-def _corrected(ordered: FloatArray, p: float, level: float, overhead: Overhead) -> Quantile:
+def _corrected(ordered: FloatArray, p: float, level: float, overhead: IntervalCost) -> Quantile:
     raw = quantile(ordered, p)
     return Quantile(
         p, raw - overhead.value, _difference(raw, quantile_interval(ordered, p, level), overhead)
@@ -159,7 +161,7 @@ def _modes(ordered: FloatArray, overhead: float) -> tuple[modes.Mode, ...]:
     )
 
 
-def _difference(value: float, raw: Interval, overhead: Overhead) -> Interval:
+def _difference(value: float, raw: Interval, overhead: IntervalCost) -> Interval:
     """Interval of value - overhead from the intervals of both (Donner & Zou 2012, MOVER)."""
     corrected = value - overhead.value
     below = math.hypot(value - raw.low, overhead.interval.high - overhead.value)

@@ -42,7 +42,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """R runs of n tests, the half-width that they reach with probability POWER, and the machine
     time.
     """
@@ -55,7 +55,7 @@ class Plan:
 
 def for_half_width(
     spread: Spread, half_width: float, level: float = 0.95, fewest_runs: int = 3
-) -> Plan | None:
+) -> RunPlan | None:
     """The cheapest plan that reaches the half-width (in the unit of the latency) with probability
     POWER; None if no plan does.
 
@@ -78,4 +78,4 @@ def for_half_width(
     reached = critical * np.sqrt((spread.between + spread.within / tests) / runs)
     seconds = runs * (spread.run_s + tests * spread.test_s)
     best = int(np.argmin(seconds))
-    return Plan(int(runs[best]), int(tests[best]), float(reached[best]), float(seconds[best]))
+    return RunPlan(int(runs[best]), int(tests[best]), float(reached[best]), float(seconds[best]))

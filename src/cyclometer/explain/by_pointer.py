@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from cyclometer.explain.frames import Frame
+from cyclometer.explain.frames import StackFrame
 
 if TYPE_CHECKING:
     from cyclometer.explain.stacks import Move
@@ -27,7 +27,7 @@ _ASIDE = 256  # threads kept
 UNPREDICTED = " [return not to its call]"
 
 
-def walk(moves: Iterable[Move], switches: Container[str]) -> Iterator[tuple[Frame, str]]:
+def walk(moves: Iterable[Move], switches: Container[str]) -> Iterator[tuple[StackFrame, str]]:
     """The innermost frame at each move, and the function that it runs."""
     walker: _Walker | None = None
     for move in moves:
@@ -42,9 +42,9 @@ class _Walker:
     """The stack at hand, and those of threads that wait, by where their pointers stand."""
 
     def __init__(self, first: Move) -> None:
-        self.top = Frame(first.function)
+        self.top = StackFrame(first.function)
         self._before = first
-        self._aside: dict[int, Frame] = {}
+        self._aside: dict[int, StackFrame] = {}
 
     def step(self, move: Move, switches: Container[str]) -> None:
         before = self._before
@@ -90,7 +90,7 @@ class _Walker:
         self._aside[self._before.stack] = self.top
         if len(self._aside) > _ASIDE:
             del self._aside[next(iter(self._aside))]
-        self.top = self._aside.pop(move.stack, Frame(move.function))
+        self.top = self._aside.pop(move.stack, StackFrame(move.function))
 
     def _change_stack(self, move: Move) -> None:
         """The thread goes on to another stack, or back to one on which frames of it are open."""
@@ -114,7 +114,7 @@ class _Walker:
         elif left is not None and not _predicted(left, move):
             self.top.note = UNPREDICTED
 
-    def _pop(self, move: Move) -> Frame | None:
+    def _pop(self, move: Move) -> StackFrame | None:
         """Ends the calls whose return address the pointer has passed; the last of them."""
         left = None
         while self.top.pointers and self.top.pointers[-1] < move.stack:
@@ -125,7 +125,7 @@ class _Walker:
         return left
 
 
-def _predicted(left: Frame, move: Move) -> bool:
+def _predicted(left: StackFrame, move: Move) -> bool:
     """Whether a return that ended a call went to behind that call, so far as it is known."""
     unknown = left.hidden or left.called_at < 0
     return unknown or 0 <= move.pc - left.called_at <= _REACH_BYTES

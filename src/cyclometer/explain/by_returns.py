@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cyclometer.explain.frames import Frame
+from cyclometer.explain.frames import StackFrame
 
 if TYPE_CHECKING:
     from cyclometer.explain.stacks import Move
@@ -22,7 +22,7 @@ _ASIDE = 32  # stacks kept
 _DEEP = 64  # frames searched
 
 
-def walk(moves: Iterable[Move], switches: Container[str]) -> Iterator[tuple[Frame, str]]:
+def walk(moves: Iterable[Move], switches: Container[str]) -> Iterator[tuple[StackFrame, str]]:
     """The innermost frame at each move, and the function that it runs."""
     walker: _Walker | None = None
     for move in moves:
@@ -37,9 +37,9 @@ class _Walker:
     """The stack at hand, and those of threads that wait, each by its innermost frame."""
 
     def __init__(self, first: Move) -> None:
-        self.top = Frame(first.function)
+        self.top = StackFrame(first.function)
         self._before = first
-        self._aside: list[Frame] = []
+        self._aside: list[StackFrame] = []
 
     def step(self, move: Move, switches: Container[str]) -> None:
         if move.entered or move.called:
@@ -61,7 +61,7 @@ class _Walker:
     def _switch(self, move: Move) -> None:
         """Another thread runs on: the one that waits for this return, else one not seen before."""
         left = self.top
-        self.top = Frame(move.function)
+        self.top = StackFrame(move.function)
         for stack in reversed(self._aside):
             if caller := _open_call(stack, move):
                 self._aside.remove(stack)
@@ -70,7 +70,7 @@ class _Walker:
         self._aside = [*self._aside[1 - _ASIDE :], left]
 
 
-def _open_call(stack: Frame, move: Move) -> Frame | None:
+def _open_call(stack: StackFrame, move: Move) -> StackFrame | None:
     """The frame that made the call just before the place of a move; None if none has it open."""
     for frame in islice(stack.downwards(), _DEEP):
         near = 0 <= move.pc - frame.called_at <= _REACH_BYTES
@@ -79,5 +79,5 @@ def _open_call(stack: Frame, move: Move) -> Frame | None:
     return None
 
 
-def _outermost(frame: Frame) -> Frame:
+def _outermost(frame: StackFrame) -> StackFrame:
     return list(frame.downwards())[-1]

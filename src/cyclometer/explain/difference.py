@@ -14,7 +14,7 @@ from cyclometer.record.trace import CAUSES
 
 
 @dataclass(frozen=True)
-class Change:
+class PartChange:
     """One name on both sides, a turn, and what each cause adds to the change."""
 
     name: str
@@ -41,11 +41,11 @@ class Difference:
 
     before: Explanation
     after: Explanation
-    whole: Change
-    functions: list[Change]
-    phases: list[Change]
-    modes: list[Change]
-    causes: list[Change]
+    whole: PartChange
+    functions: list[PartChange]
+    phases: list[PartChange]
+    modes: list[PartChange]
+    causes: list[PartChange]
 
     @property
     def only_layout(self) -> bool:
@@ -80,7 +80,7 @@ def difference(before: Explanation, after: Explanation) -> Difference:
 
 def _changes(
     sides: tuple[Explanation, Explanation], parts: tuple[Sequence[Part[str]], Sequence[Part[str]]]
-) -> list[Change]:
+) -> list[PartChange]:
     """Every name of either side, those of the first in its order; a name that one side lacks took
     nothing there.
     """
@@ -93,5 +93,5 @@ def _changes(
             for side, each in zip(sides, named, strict=True)
         )
         causes = tuple(b - a for a, b in zip(x, y, strict=True))
-        found.append(Change(name, sum(x, Fraction(0)), sum(y, Fraction(0)), causes))
+        found.append(PartChange(name, sum(x, Fraction(0)), sum(y, Fraction(0)), causes))
     return found

@@ -12,7 +12,7 @@ import numpy as np
 from cyclometer.explain import floor as floors
 from cyclometer.explain import turn as turns
 from cyclometer.explain.evidence import Evidence, Facts
-from cyclometer.explain.floor import Share
+from cyclometer.explain.floor import FloorShare
 from cyclometer.explain.footprint import Footprint, footprint
 from cyclometer.explain.frames import Path
 from cyclometer.explain.parts import Part, by_cause, labels, largest_first, modes, split
@@ -27,7 +27,7 @@ Instruction = tuple[bool, int]  # in a program, address
 
 
 @dataclass(frozen=True)
-class Segment:
+class TurnSegment:
     """A stretch of the turn in one mode, function and phase, with the same functions open; `start`
     and `stop` are on the turn's clock.
     """
@@ -56,8 +56,8 @@ class Explanation:
     instructions: list[Part[Instruction]]
     places: dict[Instruction, Place]
     stacks: list[Part[Path]]
-    segments: list[Segment]
-    floor: list[Share]
+    segments: list[TurnSegment]
+    floor: list[FloorShare]
     footprint: Footprint
 
     def a_turn(self, count: int) -> Fraction:
@@ -110,12 +110,12 @@ def explain(evidence: Evidence) -> Explanation:
     )
 
 
-def _segments(turn: Turn, names: list[tuple[str, str, str, Path]]) -> list[Segment]:
+def _segments(turn: Turn, names: list[tuple[str, str, str, Path]]) -> list[TurnSegment]:
     """Consecutive steps of one mode, function, phase and stack as one stretch."""
     gone = np.cumsum(turn.steps["causes"].sum(axis=1, dtype=np.int64)).tolist()
     found, start = [], 0
     for name, run in groupby(range(len(names)), names.__getitem__):
         stop = gone[list(run)[-1]]
-        found.append(Segment(start, stop, *name))
+        found.append(TurnSegment(start, stop, *name))
         start = stop
     return found

@@ -24,7 +24,7 @@ _TIME_FILE = "kernel/timeout.h"
 
 
 @dataclass(frozen=True)
-class Share:
+class FloorShare:
     """One line of the sum, a turn: `count` times `each`."""
 
     name: str
@@ -36,7 +36,7 @@ class Share:
         return self.count * self.each
 
 
-def floor(evidence: Evidence, turn: Turn) -> list[Share]:
+def floor(evidence: Evidence, turn: Turn) -> list[FloorShare]:
     """The lines, which sum to the turn; none where the board has no floor circles in this boot."""
     costs, length = _costs(evidence), Fraction(turn.length, turn.turns)
     counts = {
@@ -49,11 +49,15 @@ def floor(evidence: Evidence, turn: Turn) -> list[Share]:
     if not costs:
         return []
     hardware = [
-        Share(name, count, costs[name]) for name, count in counts.items() if count and name in costs
+        FloorShare(name, count, costs[name])
+        for name, count in counts.items()
+        if count and name in costs
     ]
-    user = Share("code of the programs", Fraction(1), Fraction(_own_user(turn.steps), turn.turns))
+    user = FloorShare(
+        "code of the programs", Fraction(1), Fraction(_own_user(turn.steps), turn.turns)
+    )
     rest = length - user.total - sum((share.total for share in hardware), Fraction(0))
-    return [*hardware, user, Share("the kernel's own", Fraction(1), rest)]
+    return [*hardware, user, FloorShare("the kernel's own", Fraction(1), rest)]
 
 
 def crossings(steps: Steps, lead: Steps) -> int:

@@ -14,12 +14,12 @@ Path = tuple[str, ...]
 
 
 @dataclass(eq=False)
-class Frame:
+class StackFrame:
     """A call that is open, or the outermost function that is known of a thread."""
 
     function: str  # at present: a tail call puts another one in its place
     called_at: int = -1  # address of the call or of the trapped instruction; -1 unknown
-    below: Frame | None = None  # its caller, which ran `caller` when it called
+    below: StackFrame | None = None  # its caller, which ran `caller` when it called
     caller: str = ""
     # where the stack stood when it began, on each stack that it moved to; empty where unknown
     pointers: list[int] = field(default_factory=list)
@@ -27,24 +27,24 @@ class Frame:
     hidden: bool = False  # a call within a function, as a thunk makes to get an address
     note: str = ""
 
-    def call(self, function: str, called_at: int, **known: object) -> Frame:
+    def call(self, function: str, called_at: int, **known: object) -> StackFrame:
         """A frame that this one opens."""
-        return Frame(function, called_at, self, self.function, **known)  # type: ignore[arg-type]
+        return StackFrame(function, called_at, self, self.function, **known)  # type: ignore[arg-type]
 
-    def returns_to(self, function: str) -> Frame:
+    def returns_to(self, function: str) -> StackFrame:
         """A caller of the outermost frame, which was not known until now."""
-        self.below, self.caller = Frame(function), function
+        self.below, self.caller = StackFrame(function), function
         return self.below
 
-    def downwards(self) -> Iterator[Frame]:
+    def downwards(self) -> Iterator[StackFrame]:
         """From this frame to the outermost one."""
-        frame: Frame | None = self
+        frame: StackFrame | None = self
         while frame is not None:
             yield frame
             frame = frame.below
 
 
-def path(frame: Frame, function: str) -> Path:
+def path(frame: StackFrame, function: str) -> Path:
     """The functions open while a frame ran `function`, outermost first, as far as is known by
     now.
     """

@@ -17,7 +17,7 @@ from cyclometer.compare.verdicts import Comparison, compare
 from cyclometer.errors import CyclometerError
 from cyclometer.estimate.rows import Estimate
 from cyclometer.explain import evidence
-from cyclometer.explain.difference import Change, Difference, difference
+from cyclometer.explain.difference import Difference, PartChange, difference
 from cyclometer.explain.explanation import Explanation, explain
 from cyclometer.explain.renames import paired
 from cyclometer.targets.api import Request
@@ -26,7 +26,7 @@ _CONFIG = "config.CONFIG_"
 
 
 @dataclass(frozen=True)
-class Row:
+class KernelRow:
     """A circle on both kernels, in instructions per turn: of each boot. `why` says why a side has
     none.
     """
@@ -38,7 +38,7 @@ class Row:
     difference: Difference | None = None
     # that carry the change, the largest first, renamed ones as one; they sum to that of the traced
     # turns
-    functions: tuple[Change, ...] = ()
+    functions: tuple[PartChange, ...] = ()
     untraced: str = ""  # why no function can be named
 
     @property
@@ -68,15 +68,15 @@ class Kernels:
     """All rows, and what differs around them."""
 
     names: tuple[str, str]
-    rows: list[Row]
+    rows: list[KernelRow]
     facts: tuple[dict[str, str], dict[str, str]]
 
-    def changed(self) -> list[Row]:
+    def changed(self) -> list[KernelRow]:
         """The largest change first."""
         found = [row for row in self.rows if not row.why and row.change]
         return sorted(found, key=lambda row: -abs(row.share or row.change))
 
-    def worse_than(self, margin: float) -> list[Row]:
+    def worse_than(self, margin: float) -> list[KernelRow]:
         """Rows that cost more by more than this share."""
         return [row for row in self.changed() if (row.share or 0.0) > margin]
 
@@ -88,7 +88,7 @@ class Kernels:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def rows(before: Bundle, after: Bundle) -> list[Row]:
+def rows(before: Bundle, after: Bundle) -> list[KernelRow]:
     """Every circle of either bundle, in the order of `before`."""
     found: Comparison = compare(side([before]), side([after]))
     made = []
@@ -96,7 +96,7 @@ def rows(before: Bundle, after: Bundle) -> list[Row]:
         sides = finding.pair.before, finding.pair.after
         counts = [_counts(one.estimate) if one else () for one in sides]
         why = "" if all(counts) else finding.reason or f"not measured ({finding.verdict})"
-        made.append(Row(finding.key, counts[0], counts[1], why))
+        made.append(KernelRow(finding.key, counts[0], counts[1], why))
     return made
 
 
@@ -122,7 +122,7 @@ def _facts(bundle: Bundle) -> dict[str, str]:
 
 
 def _explained(
-    changed: Sequence[Row], requests: Sequence[Request]
+    changed: Sequence[KernelRow], requests: Sequence[Request]
 ) -> list[dict[str, Explanation | str]]:
     """Of both sides by key: the turn, or why there is none. Both at once, each in a process."""
     counts = [{row.key: row.counts[at] for row in changed} for at in (0, 1)]
@@ -149,7 +149,9 @@ def traced(request: Request, counts: Mapping[str, float]) -> dict[str, Explanati
     return found
 
 
-def _with_functions(row: Row, explained: Sequence[Mapping[str, Explanation | str]]) -> Row:
+def _with_functions(
+    row: KernelRow, explained: Sequence[Mapping[str, Explanation | str]]
+) -> KernelRow:
     old, new = (one.get(row.key, "") for one in explained)
     if isinstance(old, Explanation) and isinstance(new, Explanation):
         found = difference(old, new)

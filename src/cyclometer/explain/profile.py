@@ -21,7 +21,7 @@ LEVELS = ("user", "kernel", "unseen")
 
 
 @dataclass(frozen=True)
-class Share:
+class LatencyShare:
     """A part of the measured latency: `value` in the clock's unit per turn."""
 
     name: str
@@ -33,7 +33,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Change:
+class ShareChange:
     """How much longer a function takes after than before, in the clock's unit per turn."""
 
     name: str
@@ -43,17 +43,19 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Shares:
+class LatencyShares:
     """All parts of a latency; functions sum to it, and so do levels."""
 
     profile: Profile
     samples: int  # those that came and those that should have come
-    functions: tuple[Share, ...]  # by the innermost function, the largest first
-    inclusive: tuple[Share, ...]  # by every function that is open; they sum to more than the whole
-    levels: tuple[Share, ...]
+    functions: tuple[LatencyShare, ...]  # by the innermost function, the largest first
+    inclusive: tuple[
+        LatencyShare, ...
+    ]  # by every function that is open; they sum to more than the whole
+    levels: tuple[LatencyShare, ...]
 
 
-def shares(profile: Profile, level: float = 0.95) -> Shares:
+def shares(profile: Profile, level: float = 0.95) -> LatencyShares:
     """The profile by function and by level.
 
     Unseen is what samples should have shown and did not: the CPU was not the machine's, or not the
@@ -73,16 +75,16 @@ def shares(profile: Profile, level: float = 0.95) -> Shares:
     if unseen:
         inner[UNSEEN, "unseen"] = unseen
 
-    def part(name: str, where: str, count: int) -> Share:
+    def part(name: str, where: str, count: int) -> LatencyShare:
         share = count / max(total, 1)
-        return Share(
+        return LatencyShare(
             name, where, count, share, jeffreys(count, total, level), share * profile.a_turn
         )
 
     functions = tuple(part(name, where, n) for (name, where), n in inner.most_common())
     inclusive = tuple(part(name, where, n) for (name, where), n in open_at.most_common())
     levels = tuple(part(name, name, by_level[name]) for name in LEVELS if name in by_level)
-    return Shares(profile, total, functions, inclusive, levels)
+    return LatencyShares(profile, total, functions, inclusive, levels)
 
 
 def jeffreys(count: int, total: int, level: float) -> Interval:
@@ -93,7 +95,9 @@ def jeffreys(count: int, total: int, level: float) -> Interval:
     return Interval(float(low), float(high), level)
 
 
-def difference(before: Shares, after: Shares, level: float = 0.95) -> list[Change]:
+def difference(
+    before: LatencyShares, after: LatencyShares, level: float = 0.95
+) -> list[ShareChange]:
     """By function, what a turn takes longer or shorter, the largest change first; by the normal
     approximation to both shares.
     """
@@ -109,11 +113,11 @@ def difference(before: Shares, after: Shares, level: float = 0.95) -> list[Chang
         half = z * math.hypot(
             *(_sd(share, side) for share, side in zip(found, (before, after), strict=True))
         )
-        changes.append(Change(name, x, y, Interval(y - x - half, y - x + half, level)))
+        changes.append(ShareChange(name, x, y, Interval(y - x - half, y - x + half, level)))
     return sorted(changes, key=lambda c: -abs(c.after - c.before))
 
 
-def _sd(share: Share | None, side: Shares) -> float:
+def _sd(share: LatencyShare | None, side: LatencyShares) -> float:
     """Of a function's part of the latency; one that was never seen counts as half a sample."""
     p = (share.samples if share else 0.5) / max(side.samples, 1)
     return side.profile.a_turn * math.sqrt(max(p * (1 - p), 0.0) / max(side.samples, 1))

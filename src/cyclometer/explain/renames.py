@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
-from cyclometer.explain.difference import Change
+from cyclometer.explain.difference import PartChange
 from cyclometer.explain.explanation import Explanation
 
 _LIKE = 0.6  # of 1: half for the body, half for the neighbours, as far as they kept their names
@@ -28,7 +28,7 @@ class _Known:
     near: set[str] = field(default_factory=set)  # its callers and what it calls
 
 
-def paired(changes: list[Change], before: Explanation, after: Explanation) -> list[Change]:
+def paired(changes: list[PartChange], before: Explanation, after: Explanation) -> list[PartChange]:
     """The changes with a function that is gone and the new one that took its place as one,
     `old -> new`; the largest first.
     """
@@ -40,7 +40,7 @@ def paired(changes: list[Change], before: Explanation, after: Explanation) -> li
     return sorted(left, key=lambda change: -abs(change.change))
 
 
-def _together(old: Change, new: Change) -> Change:
+def _together(old: PartChange, new: PartChange) -> PartChange:
     causes = tuple(a + b for a, b in zip(old.causes, new.causes, strict=True))
     return replace(old, name=f"{old.name} -> {new.name}", after=new.after, causes=causes)
 
@@ -70,7 +70,7 @@ def _likeness(x: _Known, y: _Known) -> float:
     return max((body + near) / 2 if body >= _BODY else 0.0, alone)
 
 
-def _known(e: Explanation, names: Mapping[str, Change]) -> dict[str, _Known]:
+def _known(e: Explanation, names: Mapping[str, PartChange]) -> dict[str, _Known]:
     found: dict[str, _Known] = defaultdict(_Known)
     for user, pc in sorted(e.places):
         place = e.places[user, pc]

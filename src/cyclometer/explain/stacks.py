@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cyclometer.explain import by_pointer, by_returns
-from cyclometer.explain.frames import Frame, Path, path
+from cyclometer.explain.frames import Path, StackFrame, path
 from cyclometer.explain.parts import labels
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.instructions import matches
@@ -41,7 +41,7 @@ def paths(lead: Steps, steps: Steps, places: AddressMap) -> list[Path]:
     moves = _moves(both, places)
     walk = by_pointer.walk if known.pushes and both["stack"].all() else by_returns.walk
     open_at = list(walk(moves, known.switches))
-    told: dict[tuple[Frame, str], Path] = {}
+    told: dict[tuple[StackFrame, str], Path] = {}
     for at in open_at[len(lead) :]:
         if at not in told:
             told[at] = path(*at)

@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import BadFile, BrokenPlugin
 from cyclometer.ingest import workers
-from cyclometer.ingest.assemble import Part, assemble, part
+from cyclometer.ingest.assemble import FilePart, assemble, part
 from cyclometer.ingest.formats import IN_TREE
 from cyclometer.ingest.parsed import Parsed, Settings
 from cyclometer.ingest.reading import HEAD_BYTES, MAX_FILE_BYTES, Foreign, read
@@ -108,8 +108,8 @@ def ingest(
 
 
 def _parts(
-    paths: Sequence[str | Path], read_one: Callable[..., tuple[Part, str]]
-) -> Iterator[Part]:
+    paths: Sequence[str | Path], read_one: Callable[..., tuple[FilePart, str]]
+) -> Iterator[FilePart]:
     """Parts in the order of `paths`. What the first file is, the others most likely are."""
     if paths:
         first, likely = read_one(paths[0])
@@ -121,7 +121,7 @@ def _parts(
 
 def _part(
     path: str | Path, *, settings: Settings, format_name: str, max_bytes: int, likely: str = ""
-) -> tuple[Part, str]:
+) -> tuple[FilePart, str]:
     """What the file adds to a bundle, and its format."""
     foreign = read(path, max_bytes=max_bytes, encoding=settings.text("encoding", "utf-8"))
     chosen = FORMATS.load(format_name) if format_name else detect(foreign, formats().get(likely))

@@ -37,7 +37,7 @@ _Groups = int | NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Part:
+class FilePart:
     """What one file adds to a bundle, its rows and runs counted from 0.
 
     Of the figures that have raw values: `row`, `run`, `visit` and `length`, shape (figures,),
@@ -65,7 +65,7 @@ class Part:
     values: NDArray[np.float64]
 
 
-def part(foreign: Foreign, parsed: Parsed) -> Part:
+def part(foreign: Foreign, parsed: Parsed) -> FilePart:
     """All that `parsed`, which was read from `foreign`, adds to a bundle."""
     numbers: dict[int, int] = {}  # by id: the rows live as long as `parsed`
     rows: list[Row] = []
@@ -80,7 +80,7 @@ def part(foreign: Foreign, parsed: Parsed) -> Part:
         if len(figure.values):
             valued.append((number, figure))
     figures = [figure for _, figure in valued]
-    return Part(
+    return FilePart(
         foreign.name,
         foreign.data,
         parsed.tool,
@@ -107,7 +107,7 @@ def _placed(summary: Summary, row: int, figure: Figure) -> Summary:
     )
 
 
-def assemble(parts: Iterable[Part], settings: Settings) -> tuple[Bundle, dict[str, bytes]]:
+def assemble(parts: Iterable[FilePart], settings: Settings) -> tuple[Bundle, dict[str, bytes]]:
     """One bundle of all files, and the raw files to keep in it: name in the bundle -> bytes.
 
     Files of one tool are runs of the same rows, in the order given. Rows are the same when
@@ -135,7 +135,9 @@ class _Joined:
     rows: dict[bytes, Row] = field(default_factory=dict)  # by what makes them the same, in order
     numbers: dict[bytes, int] = field(default_factory=dict)
     summaries: list[Summary] = field(default_factory=list)
-    samples: list[Part] = field(default_factory=list)  # rows and runs counted through the bundle
+    samples: list[FilePart] = field(
+        default_factory=list
+    )  # rows and runs counted through the bundle
     problems: list[Problem] = field(default_factory=list)
     notes: list[dict[str, Any]] = field(default_factory=list)
     raw: dict[str, bytes] = field(default_factory=dict)
@@ -143,7 +145,7 @@ class _Joined:
     targets: dict[str, str] = field(default_factory=dict)  # target -> first file of it
     titles: dict[str, None] = field(default_factory=dict)
 
-    def add(self, part: Part) -> None:
+    def add(self, part: FilePart) -> None:
         name = _fresh_name(part.name, self.raw)
         self.raw[f"raw/{name}"] = part.data
         first = self.runs.get(part.tool, 0)
@@ -166,7 +168,7 @@ class _Joined:
         return self.numbers.setdefault(same, len(self.numbers))
 
     def _add_summaries(
-        self, part: Part, rows: list[Row], numbers: NDArray[np.int32], first: int
+        self, part: FilePart, rows: list[Row], numbers: NDArray[np.int32], first: int
     ) -> None:
         known = numbers.tolist()
         for summary in msgspec.msgpack.decode(part.summaries, type=list[Summary]):
@@ -230,7 +232,7 @@ def _fresh_name(name: str, taken: Mapping[str, bytes]) -> str:
     return fresh
 
 
-def _samples(parts: list[Part]) -> Samples:
+def _samples(parts: list[FilePart]) -> Samples:
     """All parts' values behind each other, in order."""
     length = _joined(part.length for part in parts)
     total = int(length.sum())

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer import text
-from cyclometer.bundle.model import Clock, Contract, Flow, Interval, Problem, Row, Source, Summary
+from cyclometer.bundle.model import Clock, Contract, Flow, Problem, Row, Source, Span, Summary
 from cyclometer.bundle.validate import is_possible, numbers
 from cyclometer.errors import BadFile, UsageError
 from cyclometer.ingest.quantities import Quantity
@@ -201,7 +201,7 @@ class Collector:
         title: str = "",
         params: Mapping[str, str] | None = None,
         configuration: Mapping[str, str] | None = None,
-        interval: Interval | None = None,
+        interval: Span | None = None,
         correction: str = "none",
         line: int = 0,
         name: str = "",
@@ -226,7 +226,7 @@ class Collector:
             key[:200],
             title or key,
             (),
-            interval or Interval(),
+            interval or Span(),
             params=dict(params or {}),
             correction=correction,
         )

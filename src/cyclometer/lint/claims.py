@@ -11,7 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from cyclometer.bundle.model import Summary
-from cyclometer.lint.view import Finding, Rule, View, decimals, listed
+from cyclometer.lint.view import Issue, Rule, View, decimals, listed
 from cyclometer.units import NS_PER_S
 
 
@@ -52,7 +52,7 @@ def _changes(view: View) -> Iterator[_Change]:
                 )
 
 
-def _wrong_base(rule: Rule, view: View) -> Iterator[Finding]:
+def _wrong_base(rule: Rule, view: View) -> Iterator[Issue]:
     """Small changes fit both bases; a table that fits `after` throughout and not `before` divides
     by `after`.
     """
@@ -77,7 +77,7 @@ def _wrong_base(rule: Rule, view: View) -> Iterator[Finding]:
         yield rule.found(what, [change.before, change.after])
 
 
-def _noise_claims(rule: Rule, view: View) -> Iterator[Finding]:
+def _noise_claims(rule: Rule, view: View) -> Iterator[Issue]:
     """Changes within twice their standard error, or, where n is not printed, within one standard
     deviation.
     """
@@ -114,7 +114,7 @@ def _sd(printed: list[Summary]) -> float | None:
     return next((s.sd for s in printed if s.sd is not None), None)
 
 
-def _few(rule: Rule, view: View) -> Iterator[Finding]:
+def _few(rule: Rule, view: View) -> Iterator[Issue]:
     alone, small = [], []
     for index, row in enumerate(view.rows):
         printed = [s for s in view.summaries[index] if s.run >= 0]
@@ -157,7 +157,7 @@ class _Pair(NamedTuple):
         return abs(expected - self.printed) <= max(last_places, 0.005 * expected)
 
 
-def _rates(rule: Rule, view: View) -> Iterator[Finding]:
+def _rates(rule: Rule, view: View) -> Iterator[Issue]:
     by_clock: dict[str, list[_Pair]] = defaultdict(list)
     for index, row in enumerate(view.rows):
         if row.clock.unit not in ("cycles", "ticks"):
@@ -188,7 +188,7 @@ def _rates(rule: Rule, view: View) -> Iterator[Finding]:
                 yield rule.found(what, [pair.row])
 
 
-def _directions(rule: Rule, view: View) -> Iterator[Finding]:
+def _directions(rule: Rule, view: View) -> Iterator[Issue]:
     higher = [i for i, row in enumerate(view.rows) if row.better == "higher"]
     for index, row in enumerate(view.rows):
         if (row.better == "higher") == view.is_time(index) and row.clock.unit != "events":
@@ -200,7 +200,7 @@ def _directions(rule: Rule, view: View) -> Iterator[Finding]:
     if higher and len(higher) < len(view.rows):
         names = listed([view.name(i) for i in higher], 3)
         what = f"{len(higher)} of {len(view.rows)} rows are better when higher: {names}"
-        yield Finding(rule.id, "note", what, tuple(higher))
+        yield Issue(rule.id, "note", what, tuple(higher))
 
 
 RULES = (

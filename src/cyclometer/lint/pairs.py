@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from cyclometer.lint.view import Finding, Rule, View, is_overhead_of, listed
+from cyclometer.lint.view import Issue, Rule, View, is_overhead_of, listed
 
 Signature = tuple[tuple[object, ...], ...]
 Gathered = dict[str, list[tuple[str, list[int]]]]  # key -> (sentence, rows) of each configuration
@@ -26,7 +26,7 @@ def _signature(view: View, index: int) -> Signature:
     )
 
 
-def _identical(rule: Rule, view: View) -> Iterator[Finding]:
+def _identical(rule: Rule, view: View) -> Iterator[Issue]:
     """Names with the same statistics in every run, gathered over configurations."""
     found: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for rows in view.configurations.values():
@@ -48,7 +48,7 @@ def _identical(rule: Rule, view: View) -> Iterator[Finding]:
         )
 
 
-def _two_configurations(rule: Rule, view: View) -> Iterator[Finding]:
+def _two_configurations(rule: Rule, view: View) -> Iterator[Issue]:
     if any(row.clock.exact for row in view.rows):
         return  # there a build option that does not matter rightly gives the same digits
     by_key = [{view.key(index): index for index in rows} for rows in view.configurations.values()]
@@ -89,7 +89,7 @@ def _early_and_late(view: View) -> Iterator[tuple[int, int, list[int]]]:
                 yield index, by_key[key.removesuffix(".early")], rows
 
 
-def _plus_overhead(rule: Rule, view: View) -> Iterator[Finding]:
+def _plus_overhead(rule: Rule, view: View) -> Iterator[Issue]:
     """Only of rows that do not vary: there the difference is exact, and not an accident."""
     found: Gathered = defaultdict(list)
     for early, late, rows in _early_and_late(view):
@@ -114,7 +114,7 @@ def _difference(view: View, one: int, other: int) -> float | None:
     return None if a is None or b is None else a - b
 
 
-def _methods(rule: Rule, view: View) -> Iterator[Finding]:
+def _methods(rule: Rule, view: View) -> Iterator[Issue]:
     found: Gathered = defaultdict(list)
     for early, late, _ in _early_and_late(view):
         a, b, noise = view.means[early], view.means[late], _noise(view, early, late)
@@ -133,7 +133,7 @@ def _noise(view: View, one: int, other: int) -> float | None:
 _ORDER = ((".same", ".cross"), (".to_thread", ".to_process"))
 
 
-def _order(rule: Rule, view: View) -> Iterator[Finding]:
+def _order(rule: Rule, view: View) -> Iterator[Issue]:
     found: Gathered = defaultdict(list)
     for rows in view.configurations.values():
         by_key = {view.key(index): index for index in rows}
@@ -155,7 +155,7 @@ def _is_slower(view: View, one: int, other: int) -> bool:
     return a - b > max(0.02 * b, 3 * (_noise(view, one, other) or 0.0))
 
 
-def _once(rule: Rule, found: Gathered) -> Iterator[Finding]:
+def _once(rule: Rule, found: Gathered) -> Iterator[Issue]:
     """A finding for each key, with the number of configurations that show it."""
     for places in found.values():
         more = f", and in {len(places) - 1} more configuration(s)" if len(places) > 1 else ""
@@ -165,7 +165,7 @@ def _once(rule: Rule, found: Gathered) -> Iterator[Finding]:
 _CONDITIONS = ("immediate", "blocking", "wake+ctx")
 
 
-def _corrections(rule: Rule, view: View) -> Iterator[Finding]:
+def _corrections(rule: Rule, view: View) -> Iterator[Issue]:
     """Operations on one object under one condition that are not corrected alike, gathered over
     threads and builds.
     """

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.bundle.model import Summary
-from cyclometer.lint.view import Finding, Rule, Stretch, View, decimals, listed
+from cyclometer.lint.view import Issue, Rule, Stretch, View, decimals, listed
 
 _LOOKED_AT = (
     8  # runs whose shape is examined; the cost of a rule must not grow with the number of runs
@@ -20,7 +20,7 @@ _LOOKED_AT = (
 _COLD_RATIO = 1.1
 
 
-def _printed_means(rule: Rule, view: View) -> Iterator[Finding]:
+def _printed_means(rule: Rule, view: View) -> Iterator[Issue]:
     for index, printed in enumerate(view.summaries):
         wrong = []
         stretches = {(stretch.run, stretch.visit): stretch for stretch in view.stretches[index]}
@@ -44,7 +44,7 @@ def _printed_means(rule: Rule, view: View) -> Iterator[Finding]:
             yield rule.found(f"{view.name(index)}: {listed(wrong, 2)}", [index])
 
 
-def _cold(rule: Rule, view: View) -> Iterator[Finding]:
+def _cold(rule: Rule, view: View) -> Iterator[Issue]:
     for index, row in enumerate(view.rows):
         if row.method != "passes":
             continue
@@ -76,7 +76,7 @@ def _has_cold(summary: Summary, stretch: Stretch) -> bool:
     return bool(abs(values.mean() - summary.mean) < abs(values[1:].mean() - summary.mean))
 
 
-def _modes(rule: Rule, view: View) -> Iterator[Finding]:
+def _modes(rule: Rule, view: View) -> Iterator[Issue]:
     for index, stretches in enumerate(view.stretches):
         if not view.is_time(index):
             continue
@@ -129,7 +129,7 @@ def two_modes(values: NDArray[np.float64]) -> tuple[float, float, float] | None:
     return (low, high, share) if deep and apart and 0.1 <= share <= 0.9 else None
 
 
-def _periods(rule: Rule, view: View) -> Iterator[Finding]:
+def _periods(rule: Rule, view: View) -> Iterator[Issue]:
     for index, stretches in enumerate(view.stretches):
         if not view.is_time(index):
             continue

@@ -12,10 +12,10 @@ from itertools import islice
 import numpy as np
 
 from cyclometer.bundle.model import Summary
-from cyclometer.lint.view import Finding, Rule, View, is_overhead_of, listed
+from cyclometer.lint.view import Issue, Rule, View, is_overhead_of, listed
 
 
-def _zeros(rule: Rule, view: View) -> Iterator[Finding]:
+def _zeros(rule: Rule, view: View) -> Iterator[Issue]:
     for index, printed in enumerate(view.summaries):
         wrong: dict[str, None] = {}
         for summary in printed:
@@ -27,7 +27,7 @@ def _zeros(rule: Rule, view: View) -> Iterator[Finding]:
             )
 
 
-def _contradictions(rule: Rule, view: View) -> Iterator[Finding]:
+def _contradictions(rule: Rule, view: View) -> Iterator[Issue]:
     for index, printed in enumerate(view.summaries):
         for summary in printed:
             wrong = [f"{name} {value:g}" for name, value in _impossible(summary) if value != 0]
@@ -72,7 +72,7 @@ _WRAPS = tuple(
 )
 
 
-def _wraps(rule: Rule, view: View) -> Iterator[Finding]:
+def _wraps(rule: Rule, view: View) -> Iterator[Issue]:
     for index, figures in _all_figures(view):
         for limit, n, tolerance in _WRAPS:
             near = [v for v in figures if limit / n * (1 - tolerance) <= v <= limit / n]
@@ -86,7 +86,7 @@ def _wraps(rule: Rule, view: View) -> Iterator[Finding]:
                 break
 
 
-def _negatives(rule: Rule, view: View) -> Iterator[Finding]:
+def _negatives(rule: Rule, view: View) -> Iterator[Issue]:
     for index, figures in _all_figures(view):
         below = [v for v in figures if v < 0]
         if below:
@@ -113,7 +113,7 @@ def _all_figures(view: View) -> Iterator[tuple[int, list[float]]]:
         yield index, figures
 
 
-def _overheads(rule: Rule, view: View) -> Iterator[Finding]:
+def _overheads(rule: Rule, view: View) -> Iterator[Issue]:
     """Against overhead rows of a foreign suite, and against the readings kept beside our own direct
     samples.
     """
@@ -134,9 +134,7 @@ def _overheads(rule: Rule, view: View) -> Iterator[Finding]:
             yield rule.found(what, [int(row)])
 
 
-def _below(
-    rule: Rule, view: View, index: int, overhead: float, rows: list[int]
-) -> Iterator[Finding]:
+def _below(rule: Rule, view: View, index: int, overhead: float, rows: list[int]) -> Iterator[Issue]:
     """Rows of which an overhead row was subtracted and that are below it."""
     for other in rows:
         row, mean = view.rows[other], view.means[other]
@@ -153,7 +151,7 @@ def _below(
             )
 
 
-def _steps(rule: Rule, view: View) -> Iterator[Finding]:
+def _steps(rule: Rule, view: View) -> Iterator[Issue]:
     for index, stretches in enumerate(view.stretches):
         if not view.is_time(index) or not stretches:
             continue

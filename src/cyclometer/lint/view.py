@@ -21,7 +21,7 @@ Configuration = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Issue:
     """What a rule found: a sentence with the figures, and the indices of the rows it is about."""
 
     rule: str
@@ -39,10 +39,10 @@ class Rule:
     title: str
     explanation: str
     fix: str
-    check: Callable[[Rule, View], Iterator[Finding]]
+    check: Callable[[Rule, View], Iterator[Issue]]
 
-    def found(self, what: str, rows: Iterable[int]) -> Finding:
-        return Finding(self.id, self.level, what, tuple(rows))
+    def found(self, what: str, rows: Iterable[int]) -> Issue:
+        return Issue(self.id, self.level, what, tuple(rows))
 
 
 class Stretch(NamedTuple):

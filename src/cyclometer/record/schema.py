@@ -34,7 +34,7 @@ class Clock(msgspec.Struct, frozen=True):
             raise ValueError(f"a clock of {self.hz:g} Hz, less than one tick a second")
 
 
-class Interval(msgspec.Struct, frozen=True):
+class Span(msgspec.Struct, frozen=True):
     """Which part of a turn is timed (`round_trip`, `one_way`, `half`, or `unknown`) and the event
     at each end.
     """
@@ -55,7 +55,7 @@ class Contract(msgspec.Struct, frozen=True):
     key: str
     title: str = ""
     sequence: tuple[str, ...] = ()
-    interval: Interval = Interval()
+    interval: Span = Span()
     expect: dict[str, Count] = {}
     at_least: dict[str, Count] = {}
     params: dict[str, str] = {}

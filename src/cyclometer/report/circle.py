@@ -55,7 +55,7 @@ class Tests:
 
 
 @dataclass(frozen=True)
-class Circle:
+class ReportedCircle:
     """An estimate, the tests it rests on, its passes from cold to hot, and the label of the side it
     stands for.
     """
@@ -70,7 +70,7 @@ class Circle:
         return self.estimate.clock.unit
 
 
-def circles(bundle: Bundle, found: Sequence[Estimate], label: str = "") -> list[Circle]:
+def circles(bundle: Bundle, found: Sequence[Estimate], label: str = "") -> list[ReportedCircle]:
     """Every estimate of `found` with its samples out of `bundle`."""
     samples = bundle.samples
     measured = np.flatnonzero(samples.kind == 0)
@@ -83,7 +83,9 @@ def circles(bundle: Bundle, found: Sequence[Estimate], label: str = "") -> list[
         passes = _passes_row(bundle.identity.rows, e)
         tests = _tests(samples, rows[e.row], e)
         result.append(
-            Circle(e, tests, _tests(samples, none if passes is None else rows[passes], None), label)
+            ReportedCircle(
+                e, tests, _tests(samples, none if passes is None else rows[passes], None), label
+            )
         )
     return result
 

@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 
 from cyclometer.compare.finding import CHANGED, DECIDED, VERDICTS, Finding
-from cyclometer.compare.pairing import Circle, circumstances_apart
+from cyclometer.compare.pairing import ComparedCircle, circumstances_apart
 from cyclometer.compare.verdicts import Comparison, gate_code
 from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
@@ -340,9 +340,9 @@ def _number(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _configuration(circle: Circle | None) -> dict[str, str]:
+def _configuration(circle: ComparedCircle | None) -> dict[str, str]:
     return {} if circle is None else circle.estimate.configuration
 
 
-def _runs(circle: Circle | None) -> int:
+def _runs(circle: ComparedCircle | None) -> int:
     return 0 if circle is None else len(circle.estimate.runs)

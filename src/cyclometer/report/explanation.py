@@ -10,9 +10,9 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from cyclometer.explain.difference import Change, Difference
+from cyclometer.explain.difference import Difference, PartChange
 from cyclometer.explain.explanation import Explanation
-from cyclometer.explain.floor import Share
+from cyclometer.explain.floor import FloorShare
 from cyclometer.explain.footprint import Footprint
 from cyclometer.explain.parts import Part, together
 from cyclometer.report.comparison import paper
@@ -177,7 +177,7 @@ def _parts(
     return table
 
 
-def _floor(shares: Sequence[Share], unit: str) -> Table:
+def _floor(shares: Sequence[FloorShare], unit: str) -> Table:
     table = _table("against the hardware's floor", ("count", "each", unit), "")
     for share in shares:
         counted = share.count != 1 or share.each != share.total
@@ -186,7 +186,7 @@ def _floor(shares: Sequence[Share], unit: str) -> Table:
     return table
 
 
-def _changes(title: str, changes: Sequence[Change]) -> Table:
+def _changes(title: str, changes: Sequence[PartChange]) -> Table:
     table = _table(f"by {title}", ("before", "after", "change"), "causes of the change")
     for change in changes:
         cells = (number(change.before), number(change.after), signed(change.change))
@@ -253,7 +253,7 @@ def difference_heading(found: Difference) -> list[str]:
     return lines
 
 
-def difference_views(found: Difference) -> Iterator[tuple[str, list[Change]]]:
+def difference_views(found: Difference) -> Iterator[tuple[str, list[PartChange]]]:
     """Title and changes of each view; names that took the same for the same causes are left out."""
     for title in ("functions", "phases", "modes", "causes"):
         yield (
@@ -267,7 +267,7 @@ def signed(value: Fraction) -> str:
     return f"{'+' if value > 0 else ''}{number(value)}"
 
 
-def signed_causes(change: Change) -> str:
+def signed_causes(change: PartChange) -> str:
     """What each cause adds to a change, where it is not one cause alone."""
     shares = [f"{cause} {signed(count)}" for cause, count in change.by_cause.items()]
     return ", ".join(shares[:_NAMED])
@@ -356,7 +356,7 @@ def difference_json(found: Difference) -> dict[str, Any]:
     }
 
 
-def _change_json(change: Change) -> dict[str, Any]:
+def _change_json(change: PartChange) -> dict[str, Any]:
     by_cause = {name: float(count) for name, count in change.by_cause.items()}
     sides = {
         "before": float(change.before),

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from cyclometer.compare.finding import Finding
-from cyclometer.explain.difference import Change
-from cyclometer.explain.kernels import Kernels, Row
+from cyclometer.explain.difference import PartChange
+from cyclometer.explain.kernels import KernelRow, Kernels
 from cyclometer.text import plain
 
 WIDTH = 78
@@ -46,7 +46,7 @@ def as_json(found: Kernels, timed: Mapping[str, Finding]) -> dict[str, Any]:
     return {"old": old, "new": new, "rows": rows, "options": found.options()}
 
 
-def _row_json(row: Row, timed: Finding | None) -> dict[str, Any]:
+def _row_json(row: KernelRow, timed: Finding | None) -> dict[str, Any]:
     counted = bool(row.before and row.after)
     functions = [
         {
@@ -120,7 +120,7 @@ def _table(found: Kernels, timed: Mapping[str, Finding]) -> Iterator[str]:
             )
 
 
-def change(row: Row) -> str:
+def change(row: KernelRow) -> str:
     """The signed count, and what share of the old one it is."""
     share = f" ({100 * row.share:+.2f} %)" if row.share is not None else ""
     return f"{_count(row.change, True)}{share}"
@@ -132,7 +132,7 @@ def _count(value: float, signed: bool = False) -> str:
     return figure.rstrip("0").rstrip(".")
 
 
-def _notes(row: Row, timed: Finding | None) -> Iterator[str]:
+def _notes(row: KernelRow, timed: Finding | None) -> Iterator[str]:
     """What a reader must know about the figures of a row."""
     for word, counts in (("old", row.before), ("new", row.after)):
         if max(counts) != min(counts):
@@ -147,7 +147,7 @@ def _notes(row: Row, timed: Finding | None) -> Iterator[str]:
         yield "WARNING: instructions and time disagree"
 
 
-def _disagree(row: Row, timed: Finding) -> bool:
+def _disagree(row: KernelRow, timed: Finding) -> bool:
     """Whether time moved and the count did not, or the other way."""
     moved = {"regressed": 1, "improved": -1}.get(timed.verdict, 0)
     counted = (row.change > 0) - (row.change < 0)
@@ -156,7 +156,7 @@ def _disagree(row: Row, timed: Finding) -> bool:
 
 def _carried(found: Kernels) -> Iterator[str]:
     """The functions behind each change; rows that the same functions carry stand together."""
-    groups: dict[tuple[tuple[str, Fraction], ...], list[Row]] = {}
+    groups: dict[tuple[tuple[str, Fraction], ...], list[KernelRow]] = {}
     for row in found.changed():
         largest = tuple((c.name, c.change) for c in row.functions[:FUNCTIONS])
         groups.setdefault(largest or ((row.untraced, Fraction(0)),), []).append(row)
@@ -167,7 +167,7 @@ def _carried(found: Kernels) -> Iterator[str]:
         yield from _functions(members[0])
 
 
-def _functions(row: Row) -> Iterator[str]:
+def _functions(row: KernelRow) -> Iterator[str]:
     if row.difference is None:
         yield from textwrap.wrap(
             f"no functions: {row.untraced or 'not traced'}",
@@ -184,7 +184,7 @@ def _functions(row: Row) -> Iterator[str]:
         yield f"  {_count(float(total), True):>8}  {len(rest)} more functions"
 
 
-def _function(one: Change) -> Iterator[str]:
+def _function(one: PartChange) -> Iterator[str]:
     sides = f" ({_count(float(one.before))} -> {_count(float(one.after))})"
     line = f"  {_count(float(one.change), True):>8}  {one.name}"
     if len(line) + len(sides) <= WIDTH:

@@ -8,7 +8,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from cyclometer.compare.matrix import Matrix, Mean, Row, ratio
+from cyclometer.compare.matrix import ColumnMean, Matrix, MatrixRow, ratio
 from cyclometer.report import identity
 from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line, words
@@ -42,7 +42,7 @@ def _table(title: str, matrix: Matrix, rows: list[tuple[str, list[str]]]) -> Tab
     return result
 
 
-def row_cells(row: Row) -> list[str]:
+def row_cells(row: MatrixRow) -> list[str]:
     """A latency a column, with its ratio to the first column, or the word for why there is none."""
     cells = []
     for circle, finding in zip(row.cells, row.findings, strict=True):
@@ -59,7 +59,7 @@ def row_cells(row: Row) -> list[str]:
     return cells
 
 
-def mean_cells(means: tuple[Mean, ...]) -> list[str]:
+def mean_cells(means: tuple[ColumnMean, ...]) -> list[str]:
     """The ratio and how many rows it is the mean of; 1 for the reference itself."""
     of_others = [f"x{m.ratio:.2f} ({m.rows})" if m.ratio is not None else "-" for m in means[1:]]
     return ["1", *of_others]
@@ -117,7 +117,7 @@ def as_json(matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _cell_json(row: Row, column: int) -> dict[str, Any] | None:
+def _cell_json(row: MatrixRow, column: int) -> dict[str, Any] | None:
     circle, finding = row.cells[column], row.findings[column]
     if circle is None:
         return None

@@ -9,7 +9,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from cyclometer.explain.profile import Change, Share, Shares
+from cyclometer.explain.profile import LatencyShare, LatencyShares, ShareChange
 from cyclometer.record.profile import Profile
 from cyclometer.report.chart import flame
 from cyclometer.report.comparison import paper
@@ -21,7 +21,7 @@ _MOST = 20
 _BAR = 20
 
 
-def heading(found: Shares) -> list[str]:
+def heading(found: LatencyShares) -> list[str]:
     """What was sampled, how, and what the samples cannot tell."""
     p = found.profile
     options = " ".join(f"{name}={value}" for name, value in p.configuration.items())
@@ -54,7 +54,7 @@ def _skid(p: Profile) -> str:
     return "skid: the address may lie some instructions behind the one that used the time"
 
 
-def show(found: Shares) -> None:
+def show(found: LatencyShares) -> None:
     """Prints the levels and the functions."""
     console = paper()
     for words in heading(found):
@@ -69,7 +69,7 @@ def show(found: Shares) -> None:
         console.print(f"and {len(rest)} more functions with {share:.1%} (--json lists them)")
 
 
-def _table(title: str, parts: Iterable[Share], unit: str) -> Table:
+def _table(title: str, parts: Iterable[LatencyShare], unit: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     table.add_column(f"by {title}", overflow="fold")
     for name in (unit, "share", "interval"):
@@ -87,7 +87,9 @@ def _table(title: str, parts: Iterable[Share], unit: str) -> Table:
     return table
 
 
-def show_difference(before: Shares, after: Shares, changes: Sequence[Change]) -> None:
+def show_difference(
+    before: LatencyShares, after: LatencyShares, changes: Sequence[ShareChange]
+) -> None:
     """Prints both headings and the largest changes."""
     console = paper()
     for side in (before, after):
@@ -113,7 +115,7 @@ def show_difference(before: Shares, after: Shares, changes: Sequence[Change]) ->
     )
 
 
-def as_json(found: Shares) -> dict[str, Any]:
+def as_json(found: LatencyShares) -> dict[str, Any]:
     """Everything, with the stacks."""
     p = found.profile
     return {
@@ -141,7 +143,7 @@ def as_json(found: Shares) -> dict[str, Any]:
     }
 
 
-def _share(part: Share) -> dict[str, Any]:
+def _share(part: LatencyShare) -> dict[str, Any]:
     return {
         "name": part.name,
         "level": part.level,
@@ -152,7 +154,7 @@ def _share(part: Share) -> dict[str, Any]:
     }
 
 
-def difference_json(changes: Iterable[Change]) -> list[dict[str, Any]]:
+def difference_json(changes: Iterable[ShareChange]) -> list[dict[str, Any]]:
     """Every function's change."""
     return [
         {
@@ -165,7 +167,7 @@ def difference_json(changes: Iterable[Change]) -> list[dict[str, Any]]:
     ]
 
 
-def document(sides: Sequence[Shares], changes: Sequence[Change]) -> str:
+def document(sides: Sequence[LatencyShares], changes: Sequence[ShareChange]) -> str:
     """One sampled circle, or two and what changed, to be written as UTF-8."""
     key = sides[0].profile.contract.key
     title = f"Sampled: {key}"
@@ -177,7 +179,7 @@ def document(sides: Sequence[Shares], changes: Sequence[Change]) -> str:
     return explained(title, header, parts)
 
 
-def _side(found: Shares, name: str) -> Markup:
+def _side(found: LatencyShares, name: str) -> Markup:
     p = found.profile
     levels = {stack.frames[-1]: stack.level for stack in p.stacks}
     for stack in p.stacks:
@@ -198,18 +200,18 @@ def _side(found: Shares, name: str) -> Markup:
     )
 
 
-def _view(title: str, parts: Iterable[Share], unit: str) -> Markup:
+def _view(title: str, parts: Iterable[LatencyShare], unit: str) -> Markup:
     rows = [
         (part.name, f"{part.value:.4g}", f"{part.share:.1%}", _interval(part)) for part in parts
     ]
     return _rows((title, f"{unit} per turn", "share", "interval at 95 %"), rows)
 
 
-def _interval(part: Share) -> str:
+def _interval(part: LatencyShare) -> str:
     return f"{part.interval.low:.1%} to {part.interval.high:.1%}"
 
 
-def _change_rows(changes: Sequence[Change]) -> Markup:
+def _change_rows(changes: Sequence[ShareChange]) -> Markup:
     rows = [
         (
             one.name,

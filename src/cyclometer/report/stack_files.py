@@ -17,7 +17,7 @@ from typing import Any
 from cyclometer import __version__
 from cyclometer.errors import UsageError
 from cyclometer.explain.explanation import Explanation
-from cyclometer.explain.profile import Shares
+from cyclometer.explain.profile import LatencyShares
 from cyclometer.text import plain
 
 _CREATOR = f"cyclometer {__version__}"
@@ -45,7 +45,7 @@ def of_turn(e: Explanation) -> Stacks:
     return Stacks(e.facts.contract.key, e.facts.clock.unit, e.turn.turns, True, spans)
 
 
-def of_samples(found: Shares) -> Stacks:
+def of_samples(found: LatencyShares) -> Stacks:
     """Of all samples; their order is not kept."""
     spans = [(stack.frames, stack.count) for stack in found.profile.stacks]
     return Stacks(found.profile.contract.key, "samples", 1, False, spans)

@@ -14,7 +14,7 @@ from cyclometer import __version__
 from cyclometer.compare.finding import Options
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.site import pages, triage
-from cyclometer.site.triage import State
+from cyclometer.site.triage import TriageState
 from cyclometer.store import history, index
 from cyclometer.store.location import Location
 
@@ -35,7 +35,7 @@ _AT_ONCE = 200  # bundles whose rows are written together
 class _Kept(msgspec.Struct):
     version: str
     marks: dict[str, str]  # likeness -> what its page was made of
-    states: dict[str, State]
+    states: dict[str, TriageState]
 
 
 @dataclass(frozen=True)

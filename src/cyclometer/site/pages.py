@@ -14,14 +14,14 @@ from cyclometer.report.chart import plot
 from cyclometer.report.comparison import signed
 from cyclometer.report.html.document import whole
 from cyclometer.report.markup import Markup, join, tag
-from cyclometer.site.triage import Alert, State
+from cyclometer.site.triage import Alert, TriageState
 
 _HERE = Path(__file__).parent
 _MOST_DRAWN = 800  # points of a chart, each a stretch of the history
 _MOST_LISTED = 100
 
 
-def overview(states: Mapping[str, State], acknowledged: Mapping[str, str], lead: str) -> str:
+def overview(states: Mapping[str, TriageState], acknowledged: Mapping[str, str], lead: str) -> str:
     """The first page: alerts that wait, and a line for each circle, by target."""
     alerts = [(name, alert) for name, one in states.items() for alert in one.alerts]
     alerts.sort(key=lambda pair: pair[1].since, reverse=True)
@@ -40,7 +40,7 @@ def overview(states: Mapping[str, State], acknowledged: Mapping[str, str], lead:
     return _page("Latencies over time", parts)
 
 
-def circle(series: Series, one: State, acknowledged: Mapping[str, str]) -> str:
+def circle(series: Series, one: TriageState, acknowledged: Mapping[str, str]) -> str:
     """A circle's history, its changes and its newest points."""
     options = ", ".join(f"{n}={v}" for n, v in sorted(one.configuration.items()))
     parts = [
@@ -75,7 +75,7 @@ def side_by_side(bundles: Sequence[tuple[str, str]]) -> str:
     return _page("Two bundles side by side", parts, (_HERE / "side_by_side.js").read_text())
 
 
-def badge(states: Sequence[State], acknowledged: Mapping[str, str]) -> str:
+def badge(states: Sequence[TriageState], acknowledged: Mapping[str, str]) -> str:
     """An SVG of the suite's verdict, for a README."""
     of = Counter(
         alert.direction for one in states for alert in one.alerts if alert.id not in acknowledged
@@ -148,7 +148,7 @@ def _more(number: int) -> Markup | None:
     return tag("p", f"and {left} more.", cls="lead") if left > 0 else None
 
 
-def _table(states: Mapping[str, State], target: str) -> Markup:
+def _table(states: Mapping[str, TriageState], target: str) -> Markup:
     rows = [
         tag(
             "tr",
@@ -170,7 +170,7 @@ def _head(*names: str) -> Markup:
     return tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
 
 
-def _options(one: State) -> Markup | None:
+def _options(one: TriageState) -> Markup | None:
     text = ", ".join(f"{n}={v}" for n, v in sorted(one.configuration.items()))
     return tag("small", text) if text else None
 
@@ -190,7 +190,7 @@ def _points(series: Series) -> Markup:
     return join((hint, tag("table", head, tag("tbody", *rows), cls="plain")))
 
 
-def _circle_sentence(series: Series, one: State) -> str:
+def _circle_sentence(series: Series, one: TriageState) -> str:
     missing = f"; {series.missing} bundles had no valid figure" if series.missing else ""
     return (
         f"{one.points} bundles, {len(series.changes)} changes{missing}. Newest: "

@@ -47,7 +47,7 @@ class Alert(msgspec.Struct, frozen=True):
     cause: tuple[str, ...]
 
 
-class State(msgspec.Struct, frozen=True):
+class TriageState(msgspec.Struct, frozen=True):
     """A row in a line: its newest value against the one before and against the best, and its
     alerts. `stands_out`: the newest value of a noisy clock lies beyond the fences of its recent
     past.
@@ -67,12 +67,12 @@ class State(msgspec.Struct, frozen=True):
     alerts: tuple[Alert, ...]
 
 
-def state(likeness: str, series: Series, higher_is_better: bool) -> State:
+def state(likeness: str, series: Series, higher_is_better: bool) -> TriageState:
     """What a row's history comes to."""
     values = np.array([point.value for point in series.points])
     last = series.points[-1]
     best = values.max() if higher_is_better else values.min()
-    return State(
+    return TriageState(
         key=series.key,
         configuration=last.configuration,
         target=last.identity.get("target", ""),
@@ -113,7 +113,7 @@ def _alert(likeness: str, change: ChangePoint, higher_is_better: bool) -> Alert:
     )
 
 
-def sentence(states: Sequence[State], acknowledged: Mapping[str, str]) -> str:
+def sentence(states: Sequence[TriageState], acknowledged: Mapping[str, str]) -> str:
     """The suite in one line."""
     alerts = [alert for one in states for alert in one.alerts]
     waiting = [alert for alert in alerts if alert.id not in acknowledged]

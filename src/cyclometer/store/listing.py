@@ -16,7 +16,7 @@ _LISTED = "bundle, created, target, title, task, row_count, problem_count, sampl
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListedBundle:
     """A bundle of a store, without its content."""
 
     bundle: str  # SHA-256
@@ -29,11 +29,11 @@ class Entry:
     samples: int
 
 
-def entries(location: Location, target: str = "*") -> list[Entry]:
+def entries(location: Location, target: str = "*") -> list[ListedBundle]:
     """The bundles of targets that match a pattern, oldest first."""
     with index.tables(location, ("bundles",)) as database:
         return [
-            Entry(*row)
+            ListedBundle(*row)
             for row in database.execute(
                 f"SELECT {_LISTED} FROM bundles WHERE target GLOB $1 ORDER BY created, bundle",
                 [target],
@@ -63,7 +63,7 @@ def _found(location: Location, known: Sequence[str], prefix: str) -> str:
     return matching[0]
 
 
-def as_json(entry: Entry) -> dict[str, Any]:
+def as_json(entry: ListedBundle) -> dict[str, Any]:
     """An entry as `store ls --json` prints it."""
     return {
         "bundle": entry.bundle,

@@ -18,7 +18,7 @@ import numpy as np
 from cyclometer.bundle.model import COLUMNS, Bundle
 from cyclometer.compare import exact
 from cyclometer.compare.finding import Options
-from cyclometer.compare.pairing import VERSIONS, Circle, environment, likeness, made, side
+from cyclometer.compare.pairing import VERSIONS, ComparedCircle, environment, likeness, made, side
 from cyclometer.store.layout import TABLES
 
 TASK = "task"
@@ -96,7 +96,7 @@ def _entry(bundle: Bundle, rows: int) -> dict[str, Any]:
     }
 
 
-def _row(bundle: Bundle, number: int, circle: Circle) -> dict[str, Any]:
+def _row(bundle: Bundle, number: int, circle: ComparedCircle) -> dict[str, Any]:
     e = circle.estimate
     value = e.latency if e.valid else None
     return {

@@ -29,14 +29,14 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """The tasks of a plan, each once, and where the images lie that they name: SHA-256 -> path."""
 
     tasks: tuple[Task, ...]
     images: Mapping[str, Path]
 
 
-def read(path: Path) -> Plan:
+def read(path: Path) -> SweepPlan:
     """Raises BadFile, naming what is wrong, for a file that is not a plan or plans nothing."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -51,7 +51,7 @@ def read(path: Path) -> Plan:
         raise BadFile(f"{path}: {wrong}; docs/sweep.md lists what a plan may hold") from None
     if not tasks:
         raise BadFile(f"{path} plans no task: every combination is excluded; leave some in")
-    return Plan(tasks, images)
+    return SweepPlan(tasks, images)
 
 
 class _Wrong(Exception):

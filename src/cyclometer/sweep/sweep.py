@@ -12,13 +12,13 @@ from cyclometer.errors import MeasurementFailed
 from cyclometer.store import index
 from cyclometer.store.location import Location
 from cyclometer.sweep import done, engine
-from cyclometer.sweep.plan import Plan
+from cyclometer.sweep.plan import SweepPlan
 from cyclometer.sweep.task import Task
 from cyclometer.sweep.work import Outcome
 
 
 @dataclass
-class Report:
+class SweepReport:
     """What a sweep came to. `failed` and `unlike` hold a sentence a task, by its name."""
 
     tasks: int
@@ -40,13 +40,13 @@ Progress = Callable[[int, int, str], None]
 
 
 def run(
-    plan: Plan,
+    plan: SweepPlan,
     location: Location,
     scheduler: str | None,
     workers: int | None,
     share: float,
     progress: Progress,
-) -> Report:
+) -> SweepReport:
     """Measures what the store lacks on a cluster.
 
     share: of the exact tasks measured now, how many are measured again on another worker; one at
@@ -54,7 +54,7 @@ def run(
     """
     known = done.of(location, plan.tasks)
     missing = [task for task in plan.tasks if task.name not in known]
-    report = Report(len(plan.tasks), len(known))
+    report = SweepReport(len(plan.tasks), len(known))
     for path in plan.images.values():
         done.put_image(location, path)
     if missing:
@@ -69,7 +69,7 @@ def _measure(
     workers: int | None,
     share: float,
     progress: Progress,
-    report: Report,
+    report: SweepReport,
 ) -> None:
     by_name = {task.name: task for task in missing}
     ended: dict[str, Outcome] = {}
@@ -109,7 +109,7 @@ def _check(
     location: Location,
     sample: Sequence[tuple[Task, Outcome]],
     progress: Progress,
-    report: Report,
+    report: SweepReport,
 ) -> None:
     first = {task.name: (task, outcome) for task, outcome in sample}
 
@@ -129,7 +129,7 @@ def _check(
     engine.check(client, pairs, location.url, note)
 
 
-def _settled(plan: Plan, location: Location, report: Report) -> Report:
+def _settled(plan: SweepPlan, location: Location, report: SweepReport) -> SweepReport:
     """Asks the store what is there, and takes out what a worker given up for dead measured too."""
     owners: dict[str, list[str]] = {}
     with index.tables(location, ("bundles",)) as database:

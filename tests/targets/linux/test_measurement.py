@@ -14,7 +14,7 @@ from cyclometer.bundle.model import Clock, Contract
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped
 from cyclometer.targets import build
 from cyclometer.targets.api import Progress
-from cyclometer.targets.linux.measurement import Measurement, Settings
+from cyclometer.targets.linux.measurement import Measurement, MeasurementSettings
 
 KEYS = ("good", "hangs", "absent")
 
@@ -26,7 +26,7 @@ class Answers(Measurement):
 
     def __init__(self, per_turn: int = 100) -> None:
         contracts = [Contract(key) for key in KEYS]
-        settings = Settings(runs=2, rounds=2, budget_s=0.1)
+        settings = MeasurementSettings(runs=2, rounds=2, budget_s=0.1)
         super().__init__(
             settings, Clock("tsc", "ticks", 1e9), contracts, Progress(), Assembler("linux", {})
         )

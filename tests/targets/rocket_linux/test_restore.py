@@ -13,7 +13,7 @@ from cyclometer.targets.qemu.debugger import Debugger
 from cyclometer.targets.rocket_linux import m_mode
 from cyclometer.targets.rocket_linux.device_tree import RAM_BASE
 from cyclometer.targets.rocket_linux.moved_image import moved_image
-from cyclometer.targets.rocket_linux.state import CSRS, State, read_state
+from cyclometer.targets.rocket_linux.state import CSRS, MachineState, read_state
 
 MISSING = [name for name in ("qemu-system-riscv64", *m_mode.PACKAGES) if not shutil.which(name)]
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(bool(MISSING), reason=f"needs {MISSING}")]
@@ -45,7 +45,7 @@ MASKS = {
 STATUS_KEPT = 0x0008_6122 | 0x8  # MXR, SUM, FS, SPP, SPIE, SIE, MIE
 
 
-def random_state(seed: int, privilege: int) -> State:
+def random_state(seed: int, privilege: int) -> MachineState:
     rng = random.Random(seed)
     csrs = {name: rng.getrandbits(64) & MASKS.get(name, -1) for name in CSRS}
     csrs["satp"] = 8 << 60 | (RAM_BASE + TABLE_AT) >> 12
@@ -54,7 +54,7 @@ def random_state(seed: int, privilege: int) -> State:
     csrs["mcycle"], csrs["minstret"] = 1 << 40, 1 << 40
     csrs["mstatus"] = rng.getrandbits(64) & (STATUS_KEPT & ~0x6000) | 0x6000
     csrs["mie"] = 0  # else what is pending would interrupt the guest at once
-    return State(
+    return MachineState(
         pc=PC,
         privilege=privilege,
         x=[rng.getrandbits(64) for _ in range(31)],
@@ -74,7 +74,7 @@ def random_state(seed: int, privilege: int) -> State:
     )
 
 
-def restored(state: State, folder: Path) -> State:
+def restored(state: MachineState, folder: Path) -> MachineState:
     ram = bytearray(RAM_BYTES)
     ram[LOOP_AT : LOOP_AT + 4] = SELF_JUMP
     flags = GIGAPAGE | (0 if state.privilege else FOR_USER)

@@ -12,7 +12,7 @@ from cyclometer.errors import MeasurementFailed, NothingMeasured, UsageError
 from cyclometer.targets.api import Progress, Request
 from cyclometer.targets.qemu_linux.symbols import Symbols
 from cyclometer.targets.rocket_linux import checkpoint, target, trace
-from cyclometer.targets.rocket_linux.state import CSRS, State
+from cyclometer.targets.rocket_linux.state import CSRS, MachineState
 
 lacking = target.RocketLinuxTarget().missing()
 needs_tools = pytest.mark.skipif(bool(lacking), reason=lacking)
@@ -67,9 +67,9 @@ def test_a_circle_is_measured_in_three_sizes_within_what_the_simulator_can_do(co
     assert 2 <= flow.tests <= 4
 
 
-def state(**changed: Any) -> State:
+def state(**changed: Any) -> MachineState:
     csrs = dict.fromkeys(CSRS, 0) | {"satp": 8 << 60 | 0x81234}
-    return State(**{"pc": 0, "privilege": 0, "x": [], "f": [], "csrs": csrs} | changed)
+    return MachineState(**{"pc": 0, "privilege": 0, "x": [], "f": [], "csrs": csrs} | changed)
 
 
 def test_a_state_that_the_core_does_not_have_is_refused() -> None:

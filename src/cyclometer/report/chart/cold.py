@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from cyclometer.report.chart import plot
-from cyclometer.report.circle import Circle, FloatArray
+from cyclometer.report.circle import FloatArray, ReportedCircle
 
 _WIDE = 8  # a range of more than this factor is drawn on a log scale
 
 
-def draw(circles: Sequence[Circle]) -> plot.Chart | None:
+def draw(circles: Sequence[ReportedCircle]) -> plot.Chart | None:
     """Every run's passes thin, their median over the runs bold; None if no passes were
     measured.
     """
@@ -37,7 +37,7 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     return plot.Chart("Cold against hot", sentence, f.body(), tuple(c.label for c in circles))
 
 
-def _passes(circle: Circle) -> FloatArray:
+def _passes(circle: ReportedCircle) -> FloatArray:
     """Passes by run, shape (runs, passes); a visit broken off is left out, a further visit of a run
     is one more row.
     """
@@ -48,7 +48,7 @@ def _passes(circle: Circle) -> FloatArray:
     return np.array([visit for visit in visits if len(visit) == longest])
 
 
-def _words(circle: Circle, values: FloatArray) -> str:
+def _words(circle: ReportedCircle, values: FloatArray) -> str:
     first, last = np.median(values[:, 0]), np.median(values[:, -1])
     label = f"{circle.label} " if circle.label else ""
     return (

@@ -11,13 +11,13 @@ import numpy as np
 
 from cyclometer.compare import statistics
 from cyclometer.report.chart import plot
-from cyclometer.report.circle import Circle, FloatArray
+from cyclometer.report.circle import FloatArray, ReportedCircle
 
 _SHARES = np.array([0.01, 0.02, 0.05, *np.arange(0.1, 0.91, 0.05), 0.95, 0.98, 0.99])
 _FEW = 20  # tests of a run that suffice for its quantiles
 
 
-def draw(circles: Sequence[Circle]) -> plot.Chart | None:
+def draw(circles: Sequence[ReportedCircle]) -> plot.Chart | None:
     """Change of every quantile from the first circle to the second, with its interval over runs
     (Welch, on logs).
 
@@ -51,7 +51,7 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     return plot.Chart("Change by quantile", sentence, f.body())
 
 
-def _quantiles(circle: Circle) -> FloatArray | None:
+def _quantiles(circle: ReportedCircle) -> FloatArray | None:
     """Quantiles of every run, shape (runs, shares)."""
     tests = circle.tests.of(circle.tests.good)
     latencies = [tests.latency[tests.run == run] for run in tests.runs()]

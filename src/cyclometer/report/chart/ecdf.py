@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cyclometer.report.chart import plot
-from cyclometer.report.circle import Circle, FloatArray
+from cyclometer.report.circle import FloatArray, ReportedCircle
 from cyclometer.report.markup import Markup
 
 _STEP_PX, _RUN_STEP_PX = 1.0, 4.0  # steps closer than this are drawn as one, to its full height
@@ -16,7 +16,7 @@ _MOST_RUNS = 8  # drawn one by one; more would be a smear
 _WIDE = 3  # a range of more than this factor is drawn on a log scale, so that a tail fits
 
 
-def draw(circles: Sequence[Circle]) -> plot.Chart | None:
+def draw(circles: Sequence[ReportedCircle]) -> plot.Chart | None:
     """Empirical distribution functions of the tests that count; None if no circle has two."""
     kept = [(i, c) for i, c in enumerate(circles) if np.count_nonzero(c.tests.good) > 1]
     if not kept:
@@ -64,7 +64,7 @@ def _steps(f: plot.Frame, latency: FloatArray, step_px: float, cls: str = "curve
     return plot.curve(np.repeat(x[last], 2), f.y.many(corners), cls)
 
 
-def _words(circle: Circle) -> str:
+def _words(circle: ReportedCircle) -> str:
     latency = circle.tests.latency[circle.tests.good]
     middle, tail = np.quantile(latency, (0.5, 0.99))
     label = f"{circle.label} " if circle.label else ""

@@ -14,7 +14,7 @@ from cyclometer.estimate import digits, regimes
 from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.midmean import midmean
 from cyclometer.report.chart import plot
-from cyclometer.report.circle import Circle, FloatArray
+from cyclometer.report.circle import FloatArray, ReportedCircle
 from cyclometer.report.markup import Markup, join
 
 _SPLIT = 136  # pixel where the upper panel ends
@@ -27,7 +27,7 @@ class _Points:
     """
 
     index: int
-    circle: Circle
+    circle: ReportedCircle
     N: FloatArray
     A: FloatArray
     fit: MarginalFit
@@ -39,7 +39,7 @@ class _Points:
         return share
 
 
-def draw(circles: Sequence[Circle]) -> plot.Chart | None:
+def draw(circles: Sequence[ReportedCircle]) -> plot.Chart | None:
     """The line and its residuals; None for circles of one size, whose c and b cannot be separated
     apart.
     """
@@ -70,7 +70,7 @@ def draw(circles: Sequence[Circle]) -> plot.Chart | None:
     return plot.Chart("A against N", sentence, body, tuple(c.label for c in circles))
 
 
-def _points(index: int, circle: Circle) -> _Points | None:
+def _points(index: int, circle: ReportedCircle) -> _Points | None:
     fit, tests = circle.estimate.fixed_cost, circle.tests.of(circle.tests.good)
     if fit is None:
         return None

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from cyclometer.report.chart import cold, difference, ecdf, line, samples, sequence
 from cyclometer.report.chart.plot import Chart
-from cyclometer.report.circle import Circle
+from cyclometer.report.circle import ReportedCircle
 
-CHARTS: dict[str, Callable[[Sequence[Circle]], Chart | None]] = {
+CHARTS: dict[str, Callable[[Sequence[ReportedCircle]], Chart | None]] = {
     "samples": samples.draw,
     "ecdf": ecdf.draw,
     "difference": difference.draw,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cyclometer.report import table
 from cyclometer.report.chart import plot
-from cyclometer.report.circle import Circle, Tests
+from cyclometer.report.circle import ReportedCircle, Tests
 from cyclometer.report.markup import Markup, short, tag
 
 COLUMNS, ROWS = 64, 32
@@ -20,7 +20,7 @@ LEVELS = 3
 _ROOM = 14  # pixels that a run needs to have its number above it
 
 
-def draw(circles: Sequence[Circle], which: int = 0) -> plot.Chart | None:
+def draw(circles: Sequence[ReportedCircle], which: int = 0) -> plot.Chart | None:
     """The tests of circle `which`, on the scale that all `circles` share; None if there are
     fewer than two.
     """
@@ -40,11 +40,11 @@ def draw(circles: Sequence[Circle], which: int = 0) -> plot.Chart | None:
     return plot.Chart(title, _sentence(circle), f.body())
 
 
-def _label(circle: Circle) -> str:
+def _label(circle: ReportedCircle) -> str:
     return f"{circle.unit} per turn"
 
 
-def _range(circles: Sequence[Circle]) -> tuple[float, float]:
+def _range(circles: Sequence[ReportedCircle]) -> tuple[float, float]:
     """One range for all, so that two drawings side by side may be compared by eye."""
     ends = []
     for c in circles:
@@ -129,7 +129,7 @@ def _run_marks(f: plot.Frame, tests: Tests) -> list[Markup]:
     return marks
 
 
-def _sentence(circle: Circle) -> str:
+def _sentence(circle: ReportedCircle) -> str:
     tests = circle.tests
     latency = tests.latency[tests.good] if tests.good.any() else tests.latency
     low, middle, high = np.quantile(latency, (0.01, 0.5, 0.99))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cyclometer.bundle.model import Contract
 from cyclometer.report.chart import plot
-from cyclometer.report.circle import Circle
+from cyclometer.report.circle import ReportedCircle
 from cyclometer.report.markup import Markup, join, tag
 
 _FIRST, _STEP = 44, 30  # pixel of the first event, and from one to the next
@@ -24,7 +24,7 @@ class _Event:
     what: str
 
 
-def draw(circles: Sequence[Circle]) -> plot.Chart | None:
+def draw(circles: Sequence[ReportedCircle]) -> plot.Chart | None:
     """The event sequence of the first circle's contract; None if its source states none."""
     contract = circles[0].estimate.contract
     events = [_event(line) for line in contract.sequence]

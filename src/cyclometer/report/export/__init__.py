@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from cyclometer.plugins import Plugins
 
 if TYPE_CHECKING:
-    from cyclometer.report.export.request import Request
+    from cyclometer.report.export.request import ExportRequest
 
-Exporter = Callable[["Request"], str | bytes]
+Exporter = Callable[["ExportRequest"], str | bytes]
 
 
 def _accept(_name: str, found: Any) -> Exporter:

@@ -8,11 +8,11 @@ import math
 
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 from cyclometer.units import to_ns
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """Bencher's JSON: `latency` in ns where the clock is a time, else a measure named for the unit,
     with intervals.
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """Go benchmark text for benchstat: one line per run, because the run is what repeats.
 
     Only what must agree for a comparison stands in configuration lines, for benchstat compares

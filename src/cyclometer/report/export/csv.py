@@ -12,7 +12,7 @@ import numpy as np
 
 from cyclometer.bundle.model import MISSING, TAGS
 from cyclometer.report import table
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 
 _COLUMNS = (
     "key",
@@ -41,7 +41,7 @@ _COLUMNS = (
 _SAMPLE = ("run", "visit", "group", "test", "turns", "value", "at")
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """A line per circle; with --samples a line per raw sample, tags and counters included."""
     if request.samples:
         return _text(_samples(request))
@@ -69,7 +69,7 @@ def _pairs(options: dict[str, Any]) -> str:
     return ";".join(f"{name}={value}" for name, value in sorted(options.items()))
 
 
-def _samples(request: Request) -> Iterator[Sequence[Any]]:
+def _samples(request: ExportRequest) -> Iterator[Sequence[Any]]:
     """Raw samples in arrival order. `value` is the whole test's; `kind` overhead marks an empty
     reading.
     """

@@ -7,10 +7,10 @@ import json
 
 from cyclometer.errors import UsageError
 from cyclometer.report import table
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """github-action-benchmark JSON: `customSmallerIsBetter`, or `customBiggerIsBetter` where all
     circles are rates.
     """

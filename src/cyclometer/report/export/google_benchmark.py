@@ -8,11 +8,11 @@ from typing import Any
 
 from cyclometer.errors import UsageError
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 from cyclometer.units import to_ns
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """Google Benchmark JSON: one repetition per run. The format wants a CPU time, too: it
     repeats the real time.
     """

@@ -11,10 +11,10 @@ import msgspec
 from cyclometer.estimate.regimes import Regime
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report import table
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """Every estimate with its contract and its runs, as `show --json` and more."""
     identity = request.bundle.identity
     content = {

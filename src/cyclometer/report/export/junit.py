@@ -9,13 +9,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report import table
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 from cyclometer.units import NS_PER_S
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """JUnit XML: an invalid circle and one that failed are failures, one that this machine cannot
     run is skipped.
     """
@@ -32,7 +32,7 @@ def export(request: Request) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _circles(request: Request) -> Iterator[Element]:
+def _circles(request: ExportRequest) -> Iterator[Element]:
     skipped = {p.where for p in request.bundle.identity.problems if p.kind == "skipped"}
     for name, e in zip(request.names, request.estimates, strict=True):
         case = _case(name, e.ns)
@@ -47,7 +47,7 @@ def _circles(request: Request) -> Iterator[Element]:
         yield case
 
 
-def _never_run(request: Request) -> Iterator[Element]:
+def _never_run(request: ExportRequest) -> Iterator[Element]:
     """Circles that left a problem and no row."""
     with_row = {f"circle {e.contract.key}" for e in request.estimates}
     for problem in request.bundle.identity.problems:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """The table that KBench prints, of one circle and one run; every test is in it, disturbed or
     not.
     """

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report import table
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 from cyclometer.report.markdown import code, line, words
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """A table of the circles, and under it what has no valid latency and why."""
     rows = list(zip(request.names, request.estimates, strict=True))
     units = sorted({e.clock.unit for e in request.estimates})

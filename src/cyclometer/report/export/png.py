@@ -7,10 +7,10 @@ import re
 
 from cyclometer.errors import NotComparable, UsageError
 from cyclometer.report.export import svg
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 
 
-def export(request: Request) -> bytes:
+def export(request: ExportRequest) -> bytes:
     """A chart of one circle as PNG, at two pixels a unit; wants `pip install
     'cyclometer[report]'`.
     """

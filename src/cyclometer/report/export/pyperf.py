@@ -8,11 +8,11 @@ from typing import Any
 
 from cyclometer.errors import UsageError
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report.export.request import Request
+from cyclometer.report.export.request import ExportRequest
 from cyclometer.units import NS_PER_S, to_ns
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """A pyperf suite: a run with one value for each of our runs, so that its t-test has the
     right degrees of freedom.
 

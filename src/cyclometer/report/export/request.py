@@ -14,7 +14,7 @@ from cyclometer.report.circle import chosen, names
 
 
 @dataclass(frozen=True)
-class Request:
+class ExportRequest:
     """A bundle, the estimates of it that were chosen with a name for each, and what only some
     formats ask for.
     """
@@ -25,7 +25,7 @@ class Request:
     run: int | None = None  # kbench: this run; None the first
     samples: bool = False  # csv: raw samples instead of estimates
     chart: str = "samples"  # svg, png: which chart, by its name in chart.registry
-    beside: Request | None = (
+    beside: ExportRequest | None = (
         None  # svg, png: the same circle of another bundle, drawn as what came after
     )
 
@@ -58,7 +58,7 @@ class Request:
 
 def make(
     bundle: Bundle, keys: tuple[str, ...] = (), where: dict[str, str] | None = None
-) -> Request:
+) -> ExportRequest:
     """A request for the circles `keys` (all when empty) in configurations that have every option of
     `where`.
 
@@ -80,4 +80,4 @@ def make(
             f"the bundle has no circle with {asked}; `cyclometer show --json` lists the "
             "configurations"
         )
-    return Request(bundle, tuple(found), tuple(names(found)))
+    return ExportRequest(bundle, tuple(found), tuple(names(found)))

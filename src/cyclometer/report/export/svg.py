@@ -6,11 +6,11 @@ from __future__ import annotations
 from cyclometer.errors import NotComparable, NothingMeasured, UsageError
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report.chart.registry import CHARTS, style
-from cyclometer.report.circle import Circle, circles
-from cyclometer.report.export.request import Request
+from cyclometer.report.circle import ReportedCircle, circles
+from cyclometer.report.export.request import ExportRequest
 
 
-def export(request: Request) -> str:
+def export(request: ExportRequest) -> str:
     """A chart of one circle as SVG, complete with its style; --chart says which, --beside draws a
     second bundle.
     """
@@ -30,7 +30,7 @@ def export(request: Request) -> str:
     return chart.titled(f"{e.contract.key}: {chart.title}").standalone(style())
 
 
-def _sides(request: Request, e: Estimate) -> list[Circle]:
+def _sides(request: ExportRequest, e: Estimate) -> list[ReportedCircle]:
     if request.beside is None:
         return circles(request.bundle, [e])
     other = request.beside.only_one("a chart")

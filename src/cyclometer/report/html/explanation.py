@@ -10,9 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from cyclometer.explain.difference import Change, Difference
+from cyclometer.explain.difference import Difference, PartChange
 from cyclometer.explain.explanation import Explanation
-from cyclometer.explain.kernels import Kernels, Row
+from cyclometer.explain.kernels import KernelRow, Kernels
 from cyclometer.explain.parts import Part
 from cyclometer.report import explanation as words
 from cyclometer.report.chart import flame, plot, timeline
@@ -57,7 +57,7 @@ def kernels_document(found: Kernels, mail: str) -> str:
     return _page(" and ".join(found.names), [], links, parts, "Kernels compared: ")
 
 
-def _kernels_row(row: Row) -> Markup:
+def _kernels_row(row: KernelRow) -> Markup:
     assert row.difference is not None
     whole_change, both = row.difference.whole, (row.difference.before, row.difference.after)
     figures = (flame_figure(flame.draw(e)) for e in both)
@@ -196,7 +196,7 @@ def _floor(e: Explanation) -> Markup | None:
     return join((tag("h3", "Against the hardware's floor"), _table(heads, rows, foot)))
 
 
-def _change_table(title: str, changes: Sequence[Change], total: Change) -> Markup:
+def _change_table(title: str, changes: Sequence[PartChange], total: PartChange) -> Markup:
     rows = [_change_row(change) for change in changes]
     foot = tag("tfoot", _change_row(total))
     return join(
@@ -207,7 +207,7 @@ def _change_table(title: str, changes: Sequence[Change], total: Change) -> Marku
     )
 
 
-def _change_row(change: Change) -> Markup:
+def _change_row(change: PartChange) -> Markup:
     way = tag("span", words.signed(change.change), cls="up" if change.change > 0 else "down")
     cells = (words.number(change.before), words.number(change.after), way)
     return _row(change.name, cells, words.signed_causes(change))

@@ -14,7 +14,7 @@ from cyclometer.compare.finding import VERDICTS, Finding
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report import comparison, table
 from cyclometer.report.chart.plot import Scale
-from cyclometer.report.circle import Circle
+from cyclometer.report.circle import ReportedCircle
 from cyclometer.report.html.subject import Entry, Subject
 from cyclometer.report.markup import Markup, join, tag
 
@@ -276,13 +276,13 @@ def _change_row(entry: Entry, scale: Scale | None) -> Markup:
     return _row(entry, *cells, tag("td", badged, data_v=str(VERDICTS.index(entry.verdict))))
 
 
-def _latency(circle: Circle | None) -> Markup:
+def _latency(circle: ReportedCircle | None) -> Markup:
     e = circle.estimate if circle else None
     latency = e.latency if e and e.valid else None
     return _number(_figure(circle), latency.value if latency else None, "wide")
 
 
-def _figure(circle: Circle | None) -> str:
+def _figure(circle: ReportedCircle | None) -> str:
     """The latency with its unit, or the word for why there is none."""
     e = circle.estimate if circle else None
     if e is None or e.latency is None or not e.valid:
@@ -298,7 +298,7 @@ def _change_cell(finding: Finding | None) -> Markup:
     )
 
 
-def _outcome_cell(finding: Finding | None, after: Circle | None) -> Markup:
+def _outcome_cell(finding: Finding | None, after: ReportedCircle | None) -> Markup:
     """Coloured by the verdict: the change, or what an added circle takes, or the verdict itself."""
     if finding is None:
         return _number("none", None)

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
-from cyclometer.lint import Finding as Remark
+from cyclometer.lint import Issue
 from cyclometer.report import comparison, table
 from cyclometer.report.chart import samples, sequence
 from cyclometer.report.chart.plot import Chart
 from cyclometer.report.chart.registry import CHARTS
-from cyclometer.report.circle import Circle
+from cyclometer.report.circle import ReportedCircle
 from cyclometer.report.html.facts import level
 from cyclometer.report.html.overview import badge, breakable, spread
 from cyclometer.report.html.subject import Entry
@@ -34,7 +34,7 @@ CAUSES = {
 
 
 def page(
-    entry: Entry, before: Entry | None, after: Entry | None, remarks: Sequence[tuple[Remark, str]]
+    entry: Entry, before: Entry | None, after: Entry | None, remarks: Sequence[tuple[Issue, str]]
 ) -> Markup:
     """One circle as a section of its own; `before` and `after` are its neighbours in the
     overview.
@@ -59,7 +59,7 @@ def page(
     )
 
 
-def charts(circles: Sequence[Circle]) -> list[Chart]:
+def charts(circles: Sequence[ReportedCircle]) -> list[Chart]:
     """All charts of a circle, the samples once for every side."""
     drawn = [samples.draw(circles, which) for which in range(len(circles))]
     drawn += [draw(circles) for name, draw in CHARTS.items() if name not in ("samples", "sequence")]
@@ -102,12 +102,12 @@ def _findings(entry: Entry) -> Iterator[Markup]:
             )
 
 
-def _refused(circle: Circle) -> Markup:
+def _refused(circle: ReportedCircle) -> Markup:
     side = f"{circle.label}: " if circle.label else ""
     return tag("p", tag("b", f"{side}no valid latency. "), circle.estimate.reason, cls="refused")
 
 
-def _remarks(found: Sequence[tuple[Remark, str]]) -> Markup | None:
+def _remarks(found: Sequence[tuple[Issue, str]]) -> Markup | None:
     """What lint says of this circle, and on which side."""
     items = (
         tag("li", level(f.level), f" {f.what}", tag("small", f" ({s})") if s else None)
@@ -116,7 +116,7 @@ def _remarks(found: Sequence[tuple[Remark, str]]) -> Markup | None:
     return tag("ul", *items, cls="problems", aria_label="Lint") if found else None
 
 
-def _figures(circles: Sequence[Circle]) -> Markup:
+def _figures(circles: Sequence[ReportedCircle]) -> Markup:
     """Figures down, sides across; a figure that no side has is left out."""
     rows = []
     for name, explanation, cell in _FIGURES:
@@ -201,7 +201,7 @@ def _contract(entry: Entry) -> Markup:
     return join((tag("h3", "Contract"), tag("div", picture, tag("dl", *terms), cls="contract")))
 
 
-def _runs(circles: Sequence[Circle]) -> Markup | None:
+def _runs(circles: Sequence[ReportedCircle]) -> Markup | None:
     """Every run's own estimates."""
     rows = [
         (
@@ -223,7 +223,7 @@ def _runs(circles: Sequence[Circle]) -> Markup | None:
     )
 
 
-def _set_aside(circles: Sequence[Circle]) -> Markup | None:
+def _set_aside(circles: Sequence[ReportedCircle]) -> Markup | None:
     """How many tests do not count, and what each cause means."""
     rows = [
         (c.label, str(count), cause, CAUSES.get(cause, ""))

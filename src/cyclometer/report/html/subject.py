@@ -16,10 +16,9 @@ from cyclometer.compare.finding import VERDICTS, Finding
 from cyclometer.compare.pairing import VERSIONS, Side, likeness, side
 from cyclometer.compare.verdicts import Comparison
 from cyclometer.estimate.rows import Estimate
-from cyclometer.lint import Finding as Remark
-from cyclometer.lint import check
+from cyclometer.lint import Issue, check
 from cyclometer.report import circle
-from cyclometer.report.circle import Circle
+from cyclometer.report.circle import ReportedCircle
 
 _OWN = 2  # a lint finding about more rows than this is about the suite
 
@@ -35,11 +34,11 @@ class Entry:
 
     name: str
     anchor: str
-    circles: tuple[Circle | None, ...]
+    circles: tuple[ReportedCircle | None, ...]
     findings: tuple[Finding | None, ...] = ()
 
     @property
-    def present(self) -> list[Circle]:
+    def present(self) -> list[ReportedCircle]:
         return [c for c in self.circles if c is not None]
 
     @property
@@ -87,15 +86,15 @@ class Subject:
     labels: tuple[str, ...]
     entries: tuple[Entry, ...]
     comparisons: tuple[Comparison, ...]
-    remarks: tuple[tuple[Remark, ...], ...]
+    remarks: tuple[tuple[Issue, ...], ...]
 
-    def remarks_on(self, entry: Entry) -> list[tuple[Remark, str]]:
+    def remarks_on(self, entry: Entry) -> list[tuple[Issue, str]]:
         """What lint says of one circle or of it and another: each sentence once, with the sides it
         is said of.
 
         The sides are empty where there is but one.
         """
-        said: dict[str, tuple[Remark, list[str]]] = {}
+        said: dict[str, tuple[Issue, list[str]]] = {}
         for one, bundle, findings, label in zip(
             entry.circles, self.bundles, self.remarks, self.labels, strict=True
         ):
@@ -109,7 +108,7 @@ class Subject:
         return [(finding, ", ".join(sides) if several else "") for finding, sides in said.values()]
 
 
-def _is_of(row: Row, one: Circle | None) -> bool:
+def _is_of(row: Row, one: ReportedCircle | None) -> bool:
     """Whether a row is the circle's, by whatever method."""
     of = one and (one.estimate.contract.key, one.estimate.configuration)
     return (row.contract.key, row.configuration) == of
@@ -135,17 +134,17 @@ def subject(bundles: Sequence[Bundle], labels: Sequence[str]) -> Subject:
     )
 
 
-def _by_estimate(bundle: Bundle, one: Side, label: str) -> dict[int, Circle]:
+def _by_estimate(bundle: Bundle, one: Side, label: str) -> dict[int, ReportedCircle]:
     """The circles of a side with their samples, by the identity of their estimate."""
     found = [c.estimate for c in one.circles]
     return {id(c.estimate): c for c in circle.circles(bundle, found, label)}
 
 
-_Raw = tuple[tuple[Circle | None, ...], tuple[Finding | None, ...]]
+_Raw = tuple[tuple[ReportedCircle | None, ...], tuple[Finding | None, ...]]
 
 
 def _aligned(
-    first: Side, comparisons: Sequence[Comparison], drawn: Sequence[dict[int, Circle]]
+    first: Side, comparisons: Sequence[Comparison], drawn: Sequence[dict[int, ReportedCircle]]
 ) -> list[_Raw]:
     """For every circle of the first side, then for what others add, its circles and findings in
     bundle order.
@@ -162,7 +161,7 @@ def _aligned(
     return raw + _added(comparisons, drawn)
 
 
-def _after(finding: Finding | None, where: dict[int, Circle]) -> Circle | None:
+def _after(finding: Finding | None, where: dict[int, ReportedCircle]) -> ReportedCircle | None:
     return (
         None
         if finding is None or finding.pair.after is None
@@ -170,7 +169,9 @@ def _after(finding: Finding | None, where: dict[int, Circle]) -> Circle | None:
     )
 
 
-def _added(comparisons: Sequence[Comparison], drawn: Sequence[dict[int, Circle]]) -> list[_Raw]:
+def _added(
+    comparisons: Sequence[Comparison], drawn: Sequence[dict[int, ReportedCircle]]
+) -> list[_Raw]:
     """What later bundles add; several that add a like circle share its entry."""
     found: dict[Hashable, dict[int, Finding]] = {}
     for place, comparison in enumerate(comparisons):

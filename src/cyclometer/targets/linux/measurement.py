@@ -36,7 +36,7 @@ _COLD_RUNS = 3  # runs that evict: enough for a median of the first passes
 
 
 @dataclass(frozen=True)
-class Settings:
+class MeasurementSettings:
     """How to measure; `budget_s` is the wish for the whole measurement."""
 
     runs: int = 5
@@ -67,7 +67,7 @@ class Measurement:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: MeasurementSettings,
         clock: Clock,
         contracts: Sequence[Contract],
         progress: Progress,

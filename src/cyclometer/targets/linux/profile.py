@@ -18,7 +18,7 @@ from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record,
 from cyclometer.targets import build
 from cyclometer.targets.linux import names
 from cyclometer.targets.linux.harness import Harness, Visit, pause_for_throttling
-from cyclometer.targets.linux.measurement import Settings
+from cyclometer.targets.linux.measurement import MeasurementSettings
 from cyclometer.targets.linux.names import Mapping
 from cyclometer.targets.linux.perf import Sample, Sampler
 from cyclometer.units import NS_PER_S
@@ -77,7 +77,7 @@ class _Watch(threading.Thread):
         return found - {self.root}
 
 
-def profile(settings: Settings, key: str, seconds: float) -> Profile:
+def profile(settings: MeasurementSettings, key: str, seconds: float) -> Profile:
     """Samples of the circle `key` over about `seconds` of timed tests.
 
     Raises UsageError if its turns cannot be joined to long tests, NotComparable if the kernel

@@ -19,7 +19,7 @@ from cyclometer.targets import build
 from cyclometer.targets.api import IMAGE_OPTIONS, SILENT, MeasurementResult, Progress, Request
 from cyclometer.targets.linux import harness, inherited, paired, profile
 from cyclometer.targets.linux.added import added, described, learned
-from cyclometer.targets.linux.measurement import Measurement, Settings
+from cyclometer.targets.linux.measurement import Measurement, MeasurementSettings
 from cyclometer.targets.linux.paired import Variant
 from cyclometer.targets.linux.plan import choose
 
@@ -35,7 +35,7 @@ _USELESS = (
     "memory_jitter",
 )
 _PLAIN = Variant()
-_QUICK = Settings(runs=3, rounds=1, budget_s=12.0)
+_QUICK = MeasurementSettings(runs=3, rounds=1, budget_s=12.0)
 
 
 class LinuxTarget:
@@ -56,7 +56,7 @@ class LinuxTarget:
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of the harness; a Linux has no `config` to choose."""
         Request(config=config or {}).refuse(self.name, "config")
-        return _circles(Settings(cpu=_last_cpu(), policy="any"))
+        return _circles(MeasurementSettings(cpu=_last_cpu(), policy="any"))
 
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
@@ -171,9 +171,9 @@ def _cautions(cpu: int) -> list[Problem]:
     return cautions
 
 
-def _settings(request: Request) -> Settings:
-    base = _QUICK if request.quick else Settings()
-    return Settings(
+def _settings(request: Request) -> MeasurementSettings:
+    base = _QUICK if request.quick else MeasurementSettings()
+    return MeasurementSettings(
         runs=request.runs or base.runs,
         rounds=base.rounds if request.flow is None else 1,
         flow=request.flow,
@@ -195,7 +195,7 @@ def _last_cpu() -> int:
 
 
 def _circles(
-    settings: Settings, variant: Variant = _PLAIN, options: Sequence[str] = ()
+    settings: MeasurementSettings, variant: Variant = _PLAIN, options: Sequence[str] = ()
 ) -> tuple[Clock, list[Contract]]:
     program = variant.program or build.harness()
     records = harness.list_circles(program, [*settings.options(), *options], variant.launch)

@@ -25,7 +25,7 @@ from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.rocket_linux import device_tree, m_mode
 from cyclometer.targets.rocket_linux.device_tree import QEMU_UART_SOURCE, ROCKET_UART_SOURCE
 from cyclometer.targets.rocket_linux.moved_image import moved_image
-from cyclometer.targets.rocket_linux.state import State, read_state
+from cyclometer.targets.rocket_linux.state import MachineState, read_state
 
 MEMORY_MIB = 128
 _HINT_MOVE = 0x7C302013  # core/include/cyc/clock.h: CYC_HINT_MOVE
@@ -126,7 +126,7 @@ def _hints(harness: Path) -> Sequence[int]:
     return [pc for pc, place in places.items() if place.insn == _HINT_MOVE]
 
 
-def _check(state: State, kernel: str) -> None:
+def _check(state: MachineState, kernel: str) -> None:
     """Raises MeasurementFailed for what a Rocket core does not have."""
     satp = state.csrs["satp"]
     if state.privilege != _USER:

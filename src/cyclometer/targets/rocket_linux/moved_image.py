@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cyclometer.targets.rocket_linux.device_tree import RAM_BASE
 from cyclometer.targets.rocket_linux.elf import executable
-from cyclometer.targets.rocket_linux.state import CSRS, State, Writes
+from cyclometer.targets.rocket_linux.state import CSRS, MachineState, Writes
 
 PROGRAM_BYTES = 0x1000  # machines/restore/restore.S: the state begins behind so many
 _PAGE_BYTES = 4096
@@ -22,7 +22,7 @@ _PMP_ADDRESS = (1 << 30) - 1  # the bits that the Rocket core has
 _MIE, _MPIE, _MPP, _MPP_SHIFT, _TVM = 1 << 3, 1 << 7, 3 << 11, 11, 1 << 20
 
 
-def moved_image(ram: bytes, program: bytes, state: State) -> bytes:
+def moved_image(ram: bytes, program: bytes, state: MachineState) -> bytes:
     """The image for a machine whose RAM is larger than `ram`: what is needed to continue stands
     behind it. `ram` is a whole number of pages.
     """
@@ -35,7 +35,7 @@ def moved_image(ram: bytes, program: bytes, state: State) -> bytes:
     return executable(RAM_BASE + len(ram), [*parts, (RAM_BASE + len(ram), behind)])
 
 
-def _restored(state: State) -> bytes:
+def _restored(state: MachineState) -> bytes:
     """Doublewords in the order in which the program reads them."""
     csrs = _writable(state)
     words = [*state.f, *(csrs[name] for name in CSRS)]
@@ -48,7 +48,7 @@ def _listed(writes: Writes) -> list[int]:
     return [len(writes), *(word for pair in writes for word in pair)]
 
 
-def _writable(state: State) -> Mapping[str, int]:
+def _writable(state: MachineState) -> Mapping[str, int]:
     """The CSRs with what M mode must hold so that its `mret` continues the guest.
 
     TVM, by which the firmware hides what the RTL does not have, is for QEMU alone.

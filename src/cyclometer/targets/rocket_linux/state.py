@@ -47,7 +47,7 @@ Writes = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class State:
+class MachineState:
     """`x` begins with x1; the device registers are (address, value) by their width, in the order in
     which they must be written.
     """
@@ -62,12 +62,12 @@ class State:
     doubles: Writes = ()
 
 
-def read_state(machine: Debugger) -> State:
+def read_state(machine: Debugger) -> MachineState:
     """All that a stopped QEMU holds beside its RAM. Raises MeasurementFailed if QEMU does
     not answer.
     """
     first_x, first_f = machine.number("zero"), machine.number("ft0")
-    return State(
+    return MachineState(
         pc=machine.register("pc"),
         privilege=machine.register("priv"),
         x=[machine.numbered(first_x + n) for n in range(1, 32)],

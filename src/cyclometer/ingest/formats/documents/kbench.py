@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cyclometer.bundle.model import Contract, Flow, Interval, Summary
+from cyclometer.bundle.model import Contract, Flow, Span, Summary
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number
 from cyclometer.ingest.reading import Foreign
 
@@ -31,7 +31,7 @@ CONTRACT = Contract(
         "high: Wait blocks",
         "kernel: switch down to low",
     ),
-    Interval("round_trip", "low: before the first of N Signals", "low: after the last"),
+    Span("round_trip", "low: before the first of N Signals", "low: after the last"),
     params={"low_priority": "254", "high_priority": "255", "space": "same"},
     correction="none",
 )

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from cyclometer.bundle.model import Contract, Interval, Summary
+from cyclometer.bundle.model import Contract, Span, Summary
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, slug
 from cyclometer.ingest.reading import Foreign
 
 NAME = "notes"
 DESCRIPTION = "notes in free text with pairs of cycles and microseconds, as Composite's"
 
-_ROUND_TRIP = Interval("round_trip", "caller: before", "caller: after")
-_UNKNOWN = Interval()
+_ROUND_TRIP = Span("round_trip", "caller: before", "caller: after")
+_UNKNOWN = Span()
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class _Rule:
     words: str  # pattern of the clause in which the figure stands
     key: str
     title: str
-    interval: Interval = _UNKNOWN
+    interval: Span = _UNKNOWN
     expect: dict[str, int] = field(default_factory=dict)
 
 

@@ -275,7 +275,7 @@ def _add(
     )
 
 
-def _known(params: dict[str, str]) -> sel4_keys.Known:
+def _known(params: dict[str, str]) -> sel4_keys.KnownRow:
     """sel4bench's own columns give its own contracts; any other row is known by its parameters
     only.
     """
@@ -296,6 +296,6 @@ def _known(params: dict[str, str]) -> sel4_keys.Known:
         return known
     values = [value for value in params.values() if value]
     key = ".".join(["table", *(slug(value) for value in values)])[:200]
-    return sel4_keys.Known(
+    return sel4_keys.KnownRow(
         Contract(key, " ".join(values)[:200], params=params, correction="unknown")
     )

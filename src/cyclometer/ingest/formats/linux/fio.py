@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cyclometer.bundle.model import Interval
+from cyclometer.bundle.model import Span
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, machine, number, slug
 from cyclometer.ingest.quantities import NS, PER_S
 from cyclometer.ingest.reading import Foreign, json_value
@@ -21,7 +21,7 @@ _LATENCIES = {
     "lat_ns": ("total", "from the request until the completion is seen"),
     "sync": ("sync", "one fsync or fdatasync"),
 }
-_SUBMITTED = Interval("one_way", "job: submits", "job: sees the completion")
+_SUBMITTED = Span("one_way", "job: submits", "job: sees the completion")
 
 
 def detect(head: bytes, _filename: str) -> int:

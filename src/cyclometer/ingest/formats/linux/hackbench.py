@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from cyclometer.bundle.model import Contract, Interval
+from cyclometer.bundle.model import Contract, Span
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number
 from cyclometer.ingest.reading import Foreign
 from cyclometer.units import NS_PER_S
@@ -21,7 +21,7 @@ _HEAD = re.compile(
 )
 _MESSAGES = re.compile(r"Each sender will pass (\d{1,12}) messages of (\d{1,12}) bytes")
 _TIME = re.compile(r"Time:\s*(\d[\d.]{0,20})")
-_WHOLE = Interval("round_trip", "all senders and receivers are ready", "all have ended")
+_WHOLE = Span("round_trip", "all senders and receivers are ready", "all have ended")
 
 
 def detect(head: bytes, _filename: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cyclometer.bundle.model import Clock, Interval
+from cyclometer.bundle.model import Clock, Span
 from cyclometer.ingest.histogram import quantiles
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, machine, number, whole
 from cyclometer.ingest.quantities import Quantity
@@ -20,7 +20,7 @@ NAME = "oslat"
 DESCRIPTION = "oslat output, as text or --json"
 
 _US = Quantity(Clock("time stamp counter", "ns"), 1e3)
-_GAP = Interval("one_way", "thread: reads the clock", "thread: reads it again")
+_GAP = Span("one_way", "thread: reads the clock", "thread: reads it again")
 _JSON = re.compile(rb'"cmdline:?"\s*:\s*"(?:\S*/)?oslat\b')
 _CORES = re.compile(r"\s*Core:\s+([\d ]{1,4000})")
 _BUCKET = re.compile(r"\s*(\d{3,9}) \(us\):\s+([\d ]{1,40000}?)(?: \(including overflows\))?")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cyclometer.bundle.model import Clock, Interval
+from cyclometer.bundle.model import Clock, Span
 from cyclometer.ingest.histogram import quantiles
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, machine, number, whole
 from cyclometer.ingest.quantities import Quantity
@@ -37,8 +37,8 @@ _FOOT = re.compile(
 _COMMAND = re.compile(r"(?:\S*/)?([\w-]{1,40})(?:\s|$)")
 _NS = Quantity(Clock("CLOCK_MONOTONIC", "ns"))
 _US = _NS.times(1e3)
-_TIMER = Interval("one_way", "timer: programmed expiry", "thread: runs")
-_WAKE = Interval("one_way", "sender: sends", "receiver: runs")
+_TIMER = Span("one_way", "timer: programmed expiry", "thread: runs")
+_WAKE = Span("one_way", "sender: sends", "receiver: runs")
 # program -> what its threads wait for, and what is timed
 _TOOLS = {
     "cyclictest": ("timer.wakeup", "timer expiry until the thread runs", _TIMER),

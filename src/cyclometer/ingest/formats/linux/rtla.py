@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from cyclometer.bundle.model import Clock, Interval
+from cyclometer.bundle.model import Clock, Span
 from cyclometer.ingest.histogram import quantiles
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, whole
 from cyclometer.ingest.quantities import Quantity
@@ -23,11 +23,11 @@ DESCRIPTION = "rtla timerlat and osnoise, top and hist"
 _NS = Quantity(Clock("ktime", "ns"))
 _US = _NS.times(1e3)
 _TIMER = {
-    "IRQ": ("timer.wakeup.irq", Interval("one_way", "timer: expiry", "interrupt: handler runs")),
-    "Thr": ("timer.wakeup.thread", Interval("one_way", "timer: expiry", "thread: runs")),
-    "Usr": ("timer.wakeup.user", Interval("one_way", "timer: expiry", "thread: is in user space")),
+    "IRQ": ("timer.wakeup.irq", Span("one_way", "timer: expiry", "interrupt: handler runs")),
+    "Thr": ("timer.wakeup.thread", Span("one_way", "timer: expiry", "thread: runs")),
+    "Usr": ("timer.wakeup.user", Span("one_way", "timer: expiry", "thread: is in user space")),
 }
-_NOISE = Interval("one_way", "thread: begins a period", "thread: ends it, noise alone counts")
+_NOISE = Span("one_way", "thread: begins a period", "thread: ends it, noise alone counts")
 _UNIT = re.compile(r"# Time unit is (microseconds|nanoseconds) \(\w+\)|.*\| time is in (us|ns)")
 _INDEX = re.compile(r"Index\s+((?:(?:IRQ|Thr|Usr|CPU)-\d{3,5}\s*)+)")
 _BUCKET = re.compile(r"(\d{1,9})((?:\s+(?:\d{1,18}|-))+)\s*")

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from cyclometer.bundle.model import Interval
+from cyclometer.bundle.model import Span
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number
 from cyclometer.ingest.quantities import PER_S, US
 from cyclometer.ingest.reading import Foreign
@@ -26,7 +26,7 @@ _HEAD = re.compile(
 _PERCENTILE = re.compile(r"\*?\s*(\d{1,2}\.\d{1,4})(?:th)?: (\d{1,18})(?:\s+\(\d+ samples\))?")
 _ENDS = re.compile(r"min=(\d{1,18}), max=(\d{1,18})")
 _AVERAGE = re.compile(r"average rps: ([\d.]{1,20})")
-_WAKE = Interval("one_way", "waker: futex wake", "worker: runs")
+_WAKE = Span("one_way", "waker: futex wake", "worker: runs")
 _KINDS = {
     "Wakeup": ("wakeup", "wake-up until the worker runs"),
     "Request": ("request", "one request of a worker"),

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from cyclometer.bundle.model import Interval
+from cyclometer.bundle.model import Span
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, machine, number, slug
 from cyclometer.ingest.quantities import NS, PER_S, Quantity, events
 from cyclometer.ingest.reading import Foreign
@@ -36,7 +36,7 @@ _SKIPPED: tuple[str, ...] = (
 )
 _SKIPPED += ("system-time", "cpu-usage-per-instance", "max-rss")
 _BOGO = "bogo-ops count loops of different sizes; the manual says not to compare by them"
-_PROGRAMMED = Interval("one_way", "timer: programmed expiry", "thread: runs")
+_PROGRAMMED = Span("one_way", "timer: programmed expiry", "thread: runs")
 
 
 @dataclass

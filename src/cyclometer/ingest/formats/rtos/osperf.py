@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from cyclometer.bundle.model import Clock, Interval
+from cyclometer.bundle.model import Clock, Span
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, slug
 from cyclometer.ingest.quantities import Quantity
 from cyclometer.ingest.reading import Foreign
@@ -26,20 +26,20 @@ _VALUE = re.compile(r"(\d{1,9}): (\d{1,18})")
 _KNOWN = {
     "pthread-create": (
         "thread.create",
-        Interval("one_way", "creator: before pthread_create", "thread: runs"),
+        Span("one_way", "creator: before pthread_create", "thread: runs"),
     ),
     "pthread-switch": (
         "semaphore.give.wake",
-        Interval("one_way", "poster: before sem_post", "waiter: after sem_wait"),
+        Span("one_way", "poster: before sem_post", "waiter: after sem_wait"),
     ),
     "context-switch": (
         "thread.yield",
-        Interval("one_way", "thread: before sched_yield", "other: after sched_yield"),
+        Span("one_way", "thread: before sched_yield", "other: after sched_yield"),
     ),
-    "hpwork": ("workqueue.high", Interval("one_way", "caller: work_queue", "worker: handler runs")),
-    "poll-write": ("poll.wake", Interval("one_way", "writer: before write", "poller: after poll")),
-    "semwait": ("semaphore.take.immediate", Interval("round_trip", "before", "after sem_wait")),
-    "sempost": ("semaphore.give.immediate", Interval("round_trip", "before", "after sem_post")),
+    "hpwork": ("workqueue.high", Span("one_way", "caller: work_queue", "worker: handler runs")),
+    "poll-write": ("poll.wake", Span("one_way", "writer: before write", "poller: after poll")),
+    "semwait": ("semaphore.take.immediate", Span("round_trip", "before", "after sem_wait")),
+    "sempost": ("semaphore.give.immediate", Span("round_trip", "before", "after sem_post")),
 }
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from cyclometer.bundle.model import Contract, Interval, Summary
+from cyclometer.bundle.model import Contract, Span, Summary
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number
 from cyclometer.ingest.reading import Foreign
 
@@ -23,7 +23,7 @@ _N = r"\s*(-?\d[\d.]{0,20})"
 _SECOND = re.compile(rf"RTD\|{_N}\|{_N}\|{_N}\|\s*(\d+)\|\s*(\d+)\|{_N}\|{_N}")
 _WHOLE = re.compile(rf"RTS\|{_N}\|{_N}\|{_N}\|\s*(\d+)\|\s*(\d+)\|\s*([\d:]+)/([\d:]+)")
 _PERIOD = re.compile(r"(\d+) us period")
-_PROGRAMMED = Interval("one_way", "timer: programmed expiry", "task: runs")
+_PROGRAMMED = Span("one_way", "timer: programmed expiry", "task: runs")
 
 
 _Microseconds = tuple[float | None, float | None, float | None]  # min, avg, max

@@ -13,28 +13,28 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cyclometer.bundle.model import Clock, Contract, Interval
+from cyclometer.bundle.model import Clock, Contract, Span
 from cyclometer.ingest.parsed import Settings
 
 SUBTRACTED, AMORTISED, NONE, UNKNOWN = "subtracted", "loop-amortised", "none", "unknown"
 
-_CALL = Interval("one_way", "before the call", "call has returned")
-_LOOP = Interval("one_way", "before N calls", "after N calls")
-_BLOCK = Interval("one_way", "waiter: before the call that blocks", "waker: before its call")
-_WAKE = Interval("one_way", "waker: before the call that wakes", "waiter: its call has returned")
-_YIELD = Interval(
+_CALL = Span("one_way", "before the call", "call has returned")
+_LOOP = Span("one_way", "before N calls", "after N calls")
+_BLOCK = Span("one_way", "waiter: before the call that blocks", "waker: before its call")
+_WAKE = Span("one_way", "waker: before the call that wakes", "waiter: its call has returned")
+_YIELD = Span(
     "one_way", "first thread: before k_yield", "second thread: first statement after the switch"
 )
-_ISR_BACK = Interval(
+_ISR_BACK = Span(
     "one_way", "interrupt routine: last statement", "interrupted thread: first statement"
 )
-_ISR_OTHER = Interval(
+_ISR_OTHER = Span(
     "one_way", "interrupt routine: after it gave the semaphore", "waiting thread: first statement"
 )
 
 # (pattern of the key, interval, correction), the first that fits; the row list of the benchmark's
 # sources.
-_RULES: tuple[tuple[str, Interval, str], ...] = (
+_RULES: tuple[tuple[str, Span, str], ...] = (
     (r"thread\.yield\..*", _YIELD, SUBTRACTED),
     (r"isr\.resume\.interrupted\..*", _ISR_BACK, SUBTRACTED),
     (r"isr\.resume\.different\..*", _ISR_OTHER, SUBTRACTED),
@@ -69,7 +69,7 @@ _NAMES = {"k": "kernel", "u": "user"}
 @lru_cache(maxsize=4096)
 def latency_contract(key: str, title: str) -> Contract:
     """The contract of a latency_measure row; of an unknown key only what the key itself says."""
-    interval, correction = Interval(), UNKNOWN
+    interval, correction = Span(), UNKNOWN
     for pattern, known, known_correction in _COMPILED:
         if pattern.fullmatch(key):
             interval, correction = known, known_correction
@@ -89,7 +89,7 @@ def _threads(key: str) -> dict[str, str]:
     return {"thread": match[3]} | ({"from": match[4]} if match[4] else {})
 
 
-def _sequence(interval: Interval) -> tuple[str, ...]:
+def _sequence(interval: Span) -> tuple[str, ...]:
     if interval in (_BLOCK, _WAKE):
         blocks, wakes = (
             "waiter: blocks, switch to the waker",
@@ -123,7 +123,7 @@ _TICKS = ("riscv", "cortex_a", "x86", "a53", "intel")
 
 
 @dataclass(frozen=True)
-class Scale:
+class ClockScale:
     """The clock of a log and how its printed cycles and nanoseconds become that clock's units."""
 
     clock: Clock
@@ -134,7 +134,7 @@ class Scale:
         return ns * self.per_ns if self.per_ns and ns is not None else cycles * self.per_cycle
 
 
-def scale(settings: Settings, board: str = "", hz: float = 0.0) -> Scale:
+def scale(settings: Settings, board: str = "", hz: float = 0.0) -> ClockScale:
     """The clock of a board: instructions under icount, reference ticks or cycles otherwise."""
     name = settings.text("board", board).removesuffix("/native").lower()
     known = next(
@@ -147,6 +147,6 @@ def scale(settings: Settings, board: str = "", hz: float = 0.0) -> Scale:
     if shift is not None and shift <= 20:
         counter_hz = settings.number("hz") or hz or (known.counter_hz if known else 0.0)
         per_cycle = 1e9 / counter_hz / 2**shift if counter_hz else 1.0
-        return Scale(Clock("icount", "instructions", exact=True), per_cycle, 2.0**-shift)
+        return ClockScale(Clock("icount", "instructions", exact=True), per_cycle, 2.0**-shift)
     unit = "ticks" if any(part in name for part in _TICKS) else "cycles"
-    return Scale(settings.clock("timing counter", unit, hz))
+    return ClockScale(settings.clock("timing counter", unit, hz))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cyclometer.bundle.model import Contract, Summary
-from cyclometer.ingest.formats.rtos.zephyr_keys import UNKNOWN, Scale, latency_contract, scale
+from cyclometer.ingest.formats.rtos.zephyr_keys import UNKNOWN, ClockScale, latency_contract, scale
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, slug
 from cyclometer.ingest.reading import Foreign
 
@@ -51,7 +51,7 @@ class _Block:
     REC: rows.
     """
 
-    scale: Scale
+    scale: ClockScale
     caption: str = ""
     configuration: dict[str, str] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)  # configuration -> blocks ended so far

@@ -14,7 +14,12 @@ from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract, Summary
 from cyclometer.errors import BadFile
-from cyclometer.ingest.formats.rtos.zephyr_keys import SUBTRACTED, Scale, latency_contract, scale
+from cyclometer.ingest.formats.rtos.zephyr_keys import (
+    SUBTRACTED,
+    ClockScale,
+    latency_contract,
+    scale,
+)
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, slug, whole
 from cyclometer.ingest.reading import Foreign, json_value
 
@@ -92,7 +97,11 @@ def _records(suite: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _read_record(
-    into: Collector, record: Mapping[str, Any], its: Scale, configuration: dict[str, str], run: int
+    into: Collector,
+    record: Mapping[str, Any],
+    its: ClockScale,
+    configuration: dict[str, str],
+    run: int,
 ) -> None:
     cells = {
         str(name).strip().lower(): value for name, value in record.items() if isinstance(name, str)
@@ -130,7 +139,7 @@ def _read_record(
     )
 
 
-def _summary(cells: Mapping[str, Any], its: Scale) -> Summary | None:
+def _summary(cells: Mapping[str, Any], its: ClockScale) -> Summary | None:
     """Statistics of a record; None if none of its cells is one."""
     ns = number(cells.get("nanoseconds"))
     mean = next((value for name in _MEAN if (value := number(cells.get(name))) is not None), None)

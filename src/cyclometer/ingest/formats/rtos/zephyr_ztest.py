@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cyclometer.bundle.model import Contract, Summary
-from cyclometer.ingest.formats.rtos.zephyr_keys import SUBTRACTED, Scale, scale
+from cyclometer.ingest.formats.rtos.zephyr_keys import SUBTRACTED, ClockScale, scale
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, slug, whole
 from cyclometer.ingest.reading import Foreign
 
@@ -83,7 +83,7 @@ class _Reader:
     """What was read so far of the run that goes on."""
 
     into: Collector
-    its: Scale
+    its: ClockScale
     benchmarks: dict[tuple[str, str], _Benchmark] = field(default_factory=dict)
     seen: set[tuple[str, str, str]] = field(default_factory=set)
     run: int = 0
@@ -127,7 +127,7 @@ class _Reader:
         self.seen.clear()
 
 
-def _take_verbose(benchmark: _Benchmark, name: str, match: re.Match[str], its: Scale) -> None:
+def _take_verbose(benchmark: _Benchmark, name: str, match: re.Match[str], its: ClockScale) -> None:
     value = number(match[1]) or 0.0
     if name == "n":
         benchmark.fields["n"] = whole(match[1])
@@ -140,7 +140,7 @@ def _take_verbose(benchmark: _Benchmark, name: str, match: re.Match[str], its: S
         benchmark.extra[name] = its.value(value) if name == "standard_error" else value
 
 
-def _take(benchmark: _Benchmark, kind: str, cells: list[str], its: Scale) -> bool:
+def _take(benchmark: _Benchmark, kind: str, cells: list[str], its: ClockScale) -> bool:
     """Put one line's cells into the benchmark; False if they are not what the kind has."""
     figures = [number(cell) for cell in cells]
     wanted = {"S": 9, "M": 9, "P": 8, "C": 2, "T": 5}[kind]
@@ -171,7 +171,7 @@ def _take(benchmark: _Benchmark, kind: str, cells: list[str], its: Scale) -> boo
 
 
 def _add(
-    into: Collector, suite: str, name: str, benchmark: _Benchmark, its: Scale, run: int
+    into: Collector, suite: str, name: str, benchmark: _Benchmark, its: ClockScale, run: int
 ) -> None:
     """Add a benchmark; one that was timed as a whole is a rate."""
     key = f"{slug(suite)}.{'.'.join(slug(part) for part in name.split('.'))}"

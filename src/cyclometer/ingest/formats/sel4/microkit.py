@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cyclometer.bundle.model import Clock, Contract, Interval, Summary
+from cyclometer.bundle.model import Clock, Contract, Span, Summary
 from cyclometer.ingest.parsed import Collector, Parsed, Settings, number, slug
 from cyclometer.ingest.reading import Foreign
 
@@ -22,7 +22,7 @@ DESCRIPTION = (
     "Microkit and libmicrokitco validation logs: passes and averages, or Mean and Stdev = sqrt(...)"
 )
 
-_CLIENT = Interval("round_trip", "client: before its invocation", "client: after it is back")
+_CLIENT = Span("round_trip", "client: before its invocation", "client: after it is back")
 _NOTIFY = (
     "client: Signal",
     "server: Recv returns",

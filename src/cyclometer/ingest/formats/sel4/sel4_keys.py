@@ -29,24 +29,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from cyclometer.bundle.model import Contract, Interval
+from cyclometer.bundle.model import Contract, Span
 from cyclometer.ingest.parsed import slug
 
 EARLY = " (early processing)"
 SUBTRACTED = "subtracted"  # the least reading of the same code without the operation
 NONE = "none"
 UNKNOWN = "unknown"
-_UNSTATED = Interval()
+_UNSTATED = Span()
 
 
 @dataclass(frozen=True)
-class Circle:
+class TimedCircle:
     """What one sel4bench row times; `{}` in key and title stands for the row's own parameter."""
 
     key: str
     title: str
     sequence: tuple[str, ...] = ()
-    interval: Interval = _UNSTATED
+    interval: Span = _UNSTATED
     correction: str = SUBTRACTED
     params: dict[str, str] = field(default_factory=dict)
     early_correction: str = ""  # where the early row corrects otherwise
@@ -54,8 +54,8 @@ class Circle:
     better: str = "lower"
 
 
-def _one_way(start: str, stop: str) -> Interval:
-    return Interval("one_way", start, stop)
+def _one_way(start: str, stop: str) -> Span:
+    return Span("one_way", start, stop)
 
 
 _IPC = {
@@ -97,64 +97,64 @@ _IRQ = (
 _HIGHER = _one_way("high: before the blocking Wait", "low: after its own Wait")
 
 _BY_NAME = {
-    "Signal to thread of higher prio": Circle(
+    "Signal to thread of higher prio": TimedCircle(
         "notification.signal.to_thread.prio_{}",
         "blocking Wait at priority {}, switch down to a thread (not a signal)",
         _NOT_A_SIGNAL,
         _HIGHER,
         params={"space": "same", "low_priority": "0"},
     ),
-    "Signal to process of higher prio": Circle(
+    "Signal to process of higher prio": TimedCircle(
         "notification.signal.to_process.prio_{}",
         "blocking Wait at priority {}, switch down to another address space (not a signal)",
         _NOT_A_SIGNAL,
         _HIGHER,
         params={"space": "cross", "low_priority": "0"},
     ),
-    "Signal to high prio thread": Circle(
+    "Signal to high prio thread": TimedCircle(
         "notification.signal.to_high",
         "Signal until the woken higher-priority thread returns from Wait",
         _SIGNAL,
         _one_way("low: before Signal", "high: Wait has returned"),
         params={"space": "same"},
     ),
-    "Signal to low prio thread": Circle(
+    "Signal to low prio thread": TimedCircle(
         "notification.signal.to_low",
         "Signal to a waiting thread of lower priority, until Signal returns",
         ("high: Signal makes low ready", "high: Signal returns"),
         _one_way("high: before Signal", "high: Signal has returned"),
         params={"space": "same"},
     ),
-    "Average signal to low prio thread": Circle(
+    "Average signal to low prio thread": TimedCircle(
         "notification.signal.to_low.average.{}",
         "Signal to low-priority thread, mean of 10000: {}",
         correction=UNKNOWN,
     ),
-    "Thread yield": Circle(
+    "Thread yield": TimedCircle(
         "thread.yield.to_thread",
         "Yield between two threads",
         _YIELD,
         _one_way("first: before Yield", "second: Yield has returned"),
         params={"space": "same"},
     ),
-    "Process yield": Circle(
+    "Process yield": TimedCircle(
         "thread.yield.to_process",
         "Yield between two address spaces",
         _YIELD,
         _one_way("first: before Yield", "second: Yield has returned"),
         params={"space": "cross"},
     ),
-    "Average to reschedule current thread": Circle(
+    "Average to reschedule current thread": TimedCircle(
         "thread.reschedule.average.{}",
         "reschedule the current thread, mean of 10000: {}",
         correction=UNKNOWN,
     ),
-    "Average seL4_Yield (no thread switch)": Circle(
+    "Average seL4_Yield (no thread switch)": TimedCircle(
         "thread.yield.no_switch.average.{}",
         "Yield with nobody to switch to, mean of 10000: {}",
         correction=UNKNOWN,
     ),
-    "fault round trip": Circle(
+    "fault round trip": TimedCircle(
         "fault.round_trip",
         "undefined instruction, handled, and back",
         (
@@ -163,15 +163,15 @@ _BY_NAME = {
             "handler: ReplyRecv",
             "faulter: continues",
         ),
-        Interval("round_trip", "faulter: before the fault", "faulter: after the fault"),
+        Span("round_trip", "faulter: before the fault", "faulter: after the fault"),
     ),
-    "faulter -> fault handler": Circle(
+    "faulter -> fault handler": TimedCircle(
         "fault.to_handler",
         "undefined instruction until its handler runs",
         ("faulter: faults", "handler: ReplyRecv returns"),
         _one_way("faulter: before the fault", "handler: ReplyRecv has returned"),
     ),
-    "fault handler -> faulter": Circle(
+    "fault handler -> faulter": TimedCircle(
         "fault.from_handler",
         "handler's reply until the faulter continues",
         ("handler: ReplyRecv", "faulter: continues"),
@@ -179,64 +179,64 @@ _BY_NAME = {
     ),
     # F2 of the field notes: the early row's overhead is never assigned, so nothing is subtracted
     # from it.
-    "Hardware null_syscall thread": Circle(
+    "Hardware null_syscall thread": TimedCircle(
         "syscall.null",
         "kernel entry and exit with no operation",
         ("thread: system call", "kernel: returns"),
-        Interval("round_trip", "thread: before the call", "thread: after the call"),
+        Span("round_trip", "thread: before the call", "thread: after the call"),
         early_correction=NONE,
     ),
-    "Wait time": Circle(
+    "Wait time": TimedCircle(
         "condvar.wait.waiter_{}", "broadcast until waiter {} runs", correction=NONE
     ),
-    "Broadcast time": Circle("condvar.broadcast", "broadcast to all waiters", correction=NONE),
-    "Producer to consumer": Circle(
+    "Broadcast time": TimedCircle("condvar.broadcast", "broadcast to all waiters", correction=NONE),
+    "Producer to consumer": TimedCircle(
         "condvar.producer_to_consumer", "producer's signal until the consumer runs", correction=NONE
     ),
-    "Consumer to producer": Circle(
+    "Consumer to producer": TimedCircle(
         "condvar.consumer_to_producer", "consumer's signal until the producer runs", correction=NONE
     ),
-    "SMP Benchmark": Circle(
+    "SMP Benchmark": TimedCircle(
         "endpoint.call.smp.{}",
         "IPC throughput of several cores, {}",
         correction=NONE,
         unit="per_s",
         better="higher",
     ),
-    "HVC Privilege Escalation": Circle("vcpu.enter", "HVC: into the hypervisor"),
-    "ERET Privilege De-escalation": Circle("vcpu.leave", "ERET: out of the hypervisor"),
-    "NULL HVC kernel hypercall invocation": Circle("vcpu.null_hypercall", "empty hypercall"),
-    "seL4_Call IPC from VCPU thread": Circle("vcpu.call", "Call by a VCPU thread"),
-    "seL4_Reply IPC to VCPU thread": Circle("vcpu.reply", "Reply to a VCPU thread"),
-    "Scheduler signal overhead": Circle(
+    "HVC Privilege Escalation": TimedCircle("vcpu.enter", "HVC: into the hypervisor"),
+    "ERET Privilege De-escalation": TimedCircle("vcpu.leave", "ERET: out of the hypervisor"),
+    "NULL HVC kernel hypercall invocation": TimedCircle("vcpu.null_hypercall", "empty hypercall"),
+    "seL4_Call IPC from VCPU thread": TimedCircle("vcpu.call", "Call by a VCPU thread"),
+    "seL4_Reply IPC to VCPU thread": TimedCircle("vcpu.reply", "Reply to a VCPU thread"),
+    "Scheduler signal overhead": TimedCircle(
         "overhead.signal.scheduler", "rig: Signal without the call", correction=NONE
     ),
-    "Signal overhead": Circle(
+    "Signal overhead": TimedCircle(
         "overhead.signal", "rig: Signal without the system call", correction=NONE
     ),
-    "Read ccnt overhead": Circle(
+    "Read ccnt overhead": TimedCircle(
         "overhead.read_clock", "rig: reading the cycle counter", correction=NONE
     ),
-    "read ccnt overhead": Circle(
+    "read ccnt overhead": TimedCircle(
         "overhead.read_clock.fault", "rig: reading the cycle counter", correction=NONE
     ),
-    "fault overhead": Circle(
+    "fault overhead": TimedCircle(
         "overhead.fault", "rig: ReplyRecv without the system call", correction=NONE
     ),
-    "Nop syscall overhead": Circle(
+    "Nop syscall overhead": TimedCircle(
         "overhead.nop_syscall", "rig: null system call without the call", correction=NONE
     ),
-    "Measurement overhead": Circle(
+    "Measurement overhead": TimedCircle(
         "overhead.interrupt", "rig: reading the cycle counter twice", correction=NONE
     ),
-    "Without context switch": Circle(
+    "Without context switch": TimedCircle(
         "interrupt.wait.same",
         "timer interrupt until the waiting driver runs, same address space",
         _IRQ,
         _one_way("spinner: last reading before the interrupt", "ticker: Wait has returned"),
         params={"space": "same"},
     ),
-    "With context switch": Circle(
+    "With context switch": TimedCircle(
         "interrupt.wait.cross",
         "timer interrupt until the waiting driver runs, other address space",
         _IRQ,
@@ -255,7 +255,7 @@ _PHASES = {
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownRow:
     """A row's contract, with the unit it needs (empty: the board's clock) and which way is
     better.
     """
@@ -268,7 +268,7 @@ class Known:
 @lru_cache(maxsize=4096)
 def ipc(
     function: str, same_space: bool, words: int, priorities: tuple[str, str] = ("", "")
-) -> Known:
+) -> KnownRow:
     """The contract of a row of the IPC benchmark: `function` as printed, for example `seL4_Call
     (FPU)`.
 
@@ -281,7 +281,7 @@ def ipc(
     )
     space = "same" if same_space else "cross"
     if operation is None:
-        return Known(
+        return KnownRow(
             Contract(
                 f"sel4bench.ipc.{slug(name)}.words_{words}.{space}", function, correction=UNKNOWN
             )
@@ -296,17 +296,17 @@ def ipc(
     key = f"endpoint.{operation}{'.fpu' if fpu else ''}.words_{words}.{space}"
     where = "one address space" if same_space else "two address spaces"
     title = f"{title}, {words} words, {where}"
-    return Known(
+    return KnownRow(
         Contract(key, title, sequence, _one_way(start, stop), params=params, correction=SUBTRACTED)
     )
 
 
 @lru_cache(maxsize=4096)
-def page_mapping(phase: str, pages: int) -> Known:
+def page_mapping(phase: str, pages: int) -> KnownRow:
     """The contract of a row of the mapping benchmark."""
     operation = _PHASES.get(phase, slug(phase))
     title = f"{phase.lower()}: {pages} pages"
-    return Known(
+    return KnownRow(
         Contract(
             f"page.{operation}.pages_{pages}",
             title,
@@ -317,7 +317,7 @@ def page_mapping(phase: str, pages: int) -> Known:
 
 
 @lru_cache(maxsize=4096)
-def named(benchmark: str, parameter: str = "") -> Known:
+def named(benchmark: str, parameter: str = "") -> KnownRow:
     """The contract of any other row. `parameter` distinguishes rows of one name: priority, event,
     waiter ...
     """
@@ -326,7 +326,7 @@ def named(benchmark: str, parameter: str = "") -> Known:
     circle = _BY_NAME.get(name)
     if circle is None:
         key = ".".join(["sel4bench", slug(name)] + ([slug(parameter)] if parameter else []))
-        return Known(Contract(_early(key, early), benchmark, correction=UNKNOWN))
+        return KnownRow(Contract(_early(key, early), benchmark, correction=UNKNOWN))
     average = circle.key.endswith(".average.{}")
     contract = Contract(
         key=_early(circle.key.replace("{}", _part(parameter)), early),
@@ -339,7 +339,7 @@ def named(benchmark: str, parameter: str = "") -> Known:
         if early and circle.early_correction
         else circle.correction,
     )
-    return Known(
+    return KnownRow(
         contract, _EVENT_UNITS.get(parameter, "events") if average else circle.unit, circle.better
     )
 

@@ -242,7 +242,7 @@ def _read_row(
     )
 
 
-def _known(name: str, row: dict[str, Any]) -> sel4_keys.Known:
+def _known(name: str, row: dict[str, Any]) -> sel4_keys.KnownRow:
     if name.startswith("One way IPC"):
         function, words = row.get("Function"), whole(row.get("IPC length"))
         if isinstance(function, str) and words is not None:

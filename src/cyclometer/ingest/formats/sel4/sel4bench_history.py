@@ -130,7 +130,7 @@ def _iterations(figures: Any) -> list[Any]:
     return [figures]
 
 
-def _known(metric: str) -> sel4_keys.Known:
+def _known(metric: str) -> sel4_keys.KnownRow:
     early = sel4_keys.EARLY if metric.endswith("_early") else ""
     name = metric.removesuffix("_early")
     if name in _NAMES:

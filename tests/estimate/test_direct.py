@@ -113,6 +113,21 @@ def test_unstable_overhead_refuses_the_result() -> None:
         direct.estimate([1.0, 2.0], overhead)
 
 
+def test_unstable_overhead_of_a_long_latency_widens_its_interval() -> None:
+    """Empty readings of 92 to 127 cycles, as a sibling thread makes them: they refuse a latency
+    of 1000, and move one of 10,000 by less than the margin.
+    """
+    overhead = direct.measure_overhead([92] * 10 + [105] * 11 + [127] * 10)
+    assert overhead.unstable
+    assert overhead.interval == Interval(92.0, 127.0, 0.95)
+    edge = 105 + (127 - 92) / direct.TOLERATED
+    with pytest.raises(MeasurementFailed, match="not stable"):
+        direct.estimate([edge - 1] * 9, overhead)
+    found = direct.estimate([edge] * 9, overhead).quantiles[0]
+    assert (found.value, found.interval.low, found.interval.high) == (1750, 1728, 1763)
+    assert direct.median([edge] * 9, overhead) == found
+
+
 def test_eight_empty_intervals_are_needed() -> None:
     assert direct.measure_overhead([5.0] * 8).value == 5
     with pytest.raises(ValueError, match="at least 8"):

@@ -3,7 +3,8 @@
 in the laboratory.
 
 Corrected values keep their sign. The overhead is the median of the identical empty sequence; its
-uncertainty is carried into every interval, and an overhead that is not stable refuses the result.
+uncertainty is carried into every interval. An overhead that is not stable refuses the result,
+unless the latency is so long that it does not matter.
 """
 
 from __future__ import annotations
@@ -24,14 +25,17 @@ MODE_VALLEY = 4.0
 shows a second mode in well under one case of a hundred."""
 MODE_SHARE = 0.01
 """The least part of the passes that makes a reported mode."""
+TOLERATED = 0.02
+"""The middle half of an unstable overhead may span this part of the latency: an error of half of it
+is at most the margin of a comparison."""
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 """The quantiles every direct estimate reports."""
 
 
 @dataclass(frozen=True)
 class IntervalCost:
-    """Cost of an empty interval: the median, its interval, and why it may not be used (empty when
-    it may).
+    """Cost of an empty interval: the median, its interval, and in what it is unstable (empty if it
+    is stable). The interval of an unstable one holds the middle half of its samples.
     """
 
     value: float
@@ -87,10 +91,11 @@ def estimate(
         nothing.
 
     Raises:
-        MeasurementFailed: the overhead is not stable.
+        MeasurementFailed: the overhead is not stable, and its middle half spans more than TOLERATED
+            of the latency.
     """
-    correction = _usable(overhead, level)
     ordered = np.sort(samples(passes, name="passes"))
+    correction = _usable(overhead, ordered, level)
     return DirectEstimate(
         passes=ordered.size,
         minimum=float(ordered[0]) - correction.value,
@@ -104,10 +109,9 @@ def estimate(
 def median(
     passes: ArrayLike, overhead: IntervalCost | None = None, level: float = 0.95
 ) -> Quantile:
-    """The median alone, as `estimate` gives it. Raises MeasurementFailed if the overhead is not
-    stable.
-    """
-    return _corrected(np.sort(samples(passes, name="passes")), 0.5, level, _usable(overhead, level))
+    """The median alone, as `estimate` gives it, with the same errors."""
+    ordered = np.sort(samples(passes, name="passes"))
+    return _corrected(ordered, 0.5, level, _usable(overhead, ordered, level))
 
 
 def measure_overhead(
@@ -127,20 +131,22 @@ def measure_overhead(
     ordered = np.sort(samples(empty, at_least=8, name="overhead"))
     median = quantile(ordered, 0.5)
     allowed = max(tolerance * abs(median), 2 * resolution)
-    spread = quantile(ordered, 0.75) - quantile(ordered, 0.25)
-    unstable = ""
+    low, high = quantile(ordered, 0.25), quantile(ordered, 0.75)
+    spread, interval, unstable = high - low, quantile_interval(ordered, 0.5, level), ""
     if spread > allowed:
+        interval = Interval(min(low, interval.low), max(high, interval.high), level)
         unstable = (
             f"The overhead is not stable: the middle half of its samples spans {spread:g} around "
             f"{median:g} where "
             f"{allowed:g} is allowed; measure again on a quieter machine."
         )
-    return IntervalCost(median, quantile_interval(ordered, 0.5, level), unstable)
+    return IntervalCost(median, interval, unstable)
 
 
-def _usable(overhead: IntervalCost | None, level: float) -> IntervalCost:
+def _usable(overhead: IntervalCost | None, ordered: FloatArray, level: float) -> IntervalCost:
     correction = overhead or IntervalCost.none(level)
-    if correction.unstable:
+    spans = correction.interval.high - correction.interval.low
+    if correction.unstable and spans > TOLERATED * (quantile(ordered, 0.5) - correction.value):
         raise MeasurementFailed(correction.unstable)
     return correction
 

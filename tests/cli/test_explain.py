@@ -46,7 +46,7 @@ def bundles(tmp_path: Path) -> tuple[str, str]:
 
 def test_a_bundle_explains_itself(bundles: tuple[str, str]) -> None:
     text = run(bundles[0], KEY)
-    assert f"steady turn {machine.LENGTH + 3} cycles, as long as the measured latency" in text
+    assert f"steady turn {machine.LENGTH + 3} cycles, as long as the latency of this boot" in text
     lines = text.splitlines()
     poke = next(line for line in lines if line.strip().startswith("poke "))
     assert poke.split()[:2] == ["poke", "4"]

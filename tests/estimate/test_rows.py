@@ -31,6 +31,7 @@ from cyclometer.bundle.model import (
 from cyclometer.estimate import direct, fixed_cost, latencies, levels, marginal, regimes, steady
 from cyclometer.estimate.interval import FloatArray, Interval, critical_value
 from cyclometer.estimate.rows import Estimate, estimates
+from cyclometer.report import brief
 
 TSC = Clock("tsc", "ticks", 2e9)
 ICOUNT = Clock("icount", "instructions", exact=True)
@@ -322,6 +323,24 @@ def test_a_run_by_an_exact_clock_has_a_fixed_cost_of_its_own() -> None:
     assert exact_turn((1, 1.0), (2, 1.5)) == 0.5
     assert exact_turn((10, 30.0)) == 3.0  # a line needs two sizes
     assert exact_turn((10, 0.0), (20, 30.0)) == 0.0  # and locations that can be weighted
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "clock", "settled"),
+    [
+        ([6823.0, 6707.0, 6707.0], [13326.0, 13326.0], ICOUNT, True),
+        ([6823.0, 6707.0], [13326.0, 13326.0], ICOUNT, False),
+        ([6707.0], [13326.0], ICOUNT, True),  # one test of a size cannot show it
+        ([6823.0, 6707.0], [13326.0, 13327.0], TSC, True),
+    ],
+)
+def test_an_exact_clock_has_settled_where_a_count_of_each_size_repeats(
+    small: list[float], large: list[float], clock: Clock, settled: bool
+) -> None:
+    store = Store().row(clock=clock, contract=Contract("a"))
+    e = store.add(small, 16).add(large, 32).estimate()
+    assert e.settled == settled
+    assert ("n" in brief._marks(e)) != settled
 
 
 def test_its_line_weighs_each_size_by_the_inverse_square_of_its_latency() -> None:

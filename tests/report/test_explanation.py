@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -240,3 +241,33 @@ def test_a_flame_graph_is_zoomed_searched_and_turned_by_keyboard(tmp_path: Path)
         assert browser.js(top.format(turn)) < browser.js(top.format(poke))
         assert browser.js("document.documentElement.scrollWidth") <= 400
         assert browser.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("latency", "measured", "target", "said"),
+    [
+        (None, None, "rocket", "as long as the latency of this boot"),
+        (
+            None,
+            machine.LENGTH + 3,
+            "rocket",
+            "as long as the latency of this boot, as `run` measured",
+        ),
+        (None, 99, "rocket", "boot; `run` measured 99: whole tests, whose first turns differ"),
+        (
+            Fraction(1001, 10),
+            None,
+            "rocket",
+            "at the end of a test of 2 turns, which differ; between two test sizes of this boot "
+            "100.10; `run` measures whole tests, whose first turns differ",
+        ),
+        (None, None, "qemu-linux", "boot; `run` measures whole tests, whose first turns differ"),
+    ],
+)
+def test_another_figure_for_the_turn_stands_beside_its_reason(
+    latency: Fraction | None, measured: int | None, target: str, said: str
+) -> None:
+    one = machine.evidence([3, 3], latency)
+    one = replace(one, facts=msgspec.structs.replace(one.facts, target=target))
+    found = replace(explain(one), measured=None if measured is None else Fraction(measured))
+    assert terminal.certainty(found).endswith(said)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,7 +100,7 @@ def command(
     if diff:
         _difference(found[0], found[1], output, as_json)
     else:
-        _explanation(found[0], output, as_json, lines)
+        _explanation(found[0], output, as_json, lines, _measured(sides, key))
 
 
 def _evidence(
@@ -170,14 +173,32 @@ def _number(chosen: dict[str, str], name: str) -> int | None:
     return int(value) if value.isdecimal() else None
 
 
+def _measured(sides: Sequence[str], key: str) -> Fraction | None:
+    """What the tests of a side that is a bundle say of the circle, to a hundredth."""
+    from cyclometer.bundle import store
+    from cyclometer.estimate.rows import estimates
+
+    if not sides or not (Path(sides[0]) / store.IDENTITY).exists():
+        return None
+    bundle = store.read(Path(sides[0]))
+    found = [e for e in estimates(bundle, course=False) if e.contract.key == key and e.valid]
+    latency = found[0].latency if len(found) == 1 else None
+    return None if latency is None else Fraction(round(latency.value, 2)).limit_denominator(100)
+
+
 def _explanation(
-    found: dict[str, Evidence], output: Path | None, as_json: bool, lines: bool
+    found: dict[str, Evidence],
+    output: Path | None,
+    as_json: bool,
+    lines: bool,
+    measured: Fraction | None,
 ) -> None:
     from cyclometer.explain.explanation import explain
     from cyclometer.report import explanation as report
 
     steady, cold = (explain(found[role]) if role in found else None for role in ("steady", "cold"))
     assert steady is not None
+    steady = replace(steady, measured=measured)
     if output is not None:
         from cyclometer.report import stack_files
         from cyclometer.report.html import explanation as html

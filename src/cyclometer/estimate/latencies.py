@@ -44,6 +44,7 @@ class Latencies:
     session: Session | None = None
     fixed_cost: marginal.MarginalFit | None = None
     tails: direct.DirectEstimate | None = None
+    settled: bool = True  # by an exact clock: the lowest count of each test size repeats
     why: str = ""
 
 
@@ -63,7 +64,8 @@ def accumulated(
         runs = tuple(
             _exact_run(number, A[tests], N[tests], level) for number, tests in split_by_run(run)
         )
-        return _combined(runs, level, fit and fixed_cost.without_rounding(fit))
+        found = _combined(runs, level, fit and fixed_cost.without_rounding(fit))
+        return replace(found, settled=_settled(A, N, run))
     visited = moments and session.session(samples, good, moments, level=level)
     if visited:
         return _of_session(visited, A, N, run, level)
@@ -102,7 +104,8 @@ def direct_passes(
     if not exact and moments:
         visited = session.session(samples, good, moments, cost, level)
     found = _combined(runs, level, visited=visited)
-    return replace(found, tails=tails)
+    settled = not exact or _settled(values, np.ones_like(values), samples.run[good])
+    return replace(found, tails=tails, settled=settled)
 
 
 def split_by_run(run: NDArray[np.int32]) -> list[tuple[int, NDArray[np.intp]]]:
@@ -158,6 +161,18 @@ def _exact_run(run: int, A: FloatArray, N: FloatArray, level: float) -> RunEstim
     Y = np.round((A - (fixed if np.all(fixed < A) else 0.0)) / N, _EXACT_DIGITS)
     found = regimes.estimate_exact(Y, level)
     return RunEstimate(run, found.base, found.base, found.overall)
+
+
+def _settled(A: FloatArray, N: FloatArray, run: NDArray[np.int32]) -> bool:
+    """Whether in each run a count of each test size repeats, so that further tests would hardly
+    give another figure. One test of a size cannot show it.
+    """
+    for _, tests in split_by_run(run):
+        for size in np.unique(N[tests]):
+            of_size = A[tests][N[tests] == size]
+            if 1 < of_size.size == np.unique(of_size).size:
+                return False
+    return True
 
 
 def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEstimate, ...]:

@@ -72,6 +72,7 @@ class Estimate:
     sigma_reason: str = ""  # why there is no sigma_turn
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
     assumption: str = ""  # what the interval of a foreign tool's printed figures assumes
+    settled: bool = True  # by an exact clock: the lowest count of each test size repeats
 
     @property
     def steadiness(self) -> str:
@@ -176,6 +177,7 @@ def _estimate(
         tails=found.tails,
         cold=_cold(bundle, members),
         unproven=_unproven(bundle, members),
+        settled=found.settled,
         failed=bool(reason) and not broken,
         flow=row.flow,
         row=main,

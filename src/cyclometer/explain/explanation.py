@@ -59,6 +59,7 @@ class Explanation:
     segments: list[TurnSegment]
     floor: list[FloorShare]
     footprint: Footprint
+    measured: Fraction | None = None  # the latency that the bundle's own tests say
 
     def a_turn(self, count: int) -> Fraction:
         """A count of all turns as that of one."""

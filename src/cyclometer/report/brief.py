@@ -51,6 +51,12 @@ MARKS = (
     Mark("x", _mostly_excluded, "more than a quarter of the tests excluded as disturbed"),
     Mark("w", lambda e: e.steadiness == "warm-up", "slower at first: the run warmed up"),
     Mark("s", lambda e: e.steadiness == "slow-down", "slower at the end than before"),
+    Mark(
+        "n",
+        lambda e: not e.settled,
+        "not settled: an exact clock, and no count of some test size repeats; more or longer tests "
+        "give another figure",
+    ),
     Mark("1", lambda e: len(e.runs) == 1, "one run: nothing is known about the next one"),
 )
 

@@ -57,6 +57,7 @@ class Row(Struct):
     tests: Annotated[int, Meta(description="that count")]
     set_aside: Annotated[dict[str, int], Meta(description="excluded tests by cause")]
     steadiness: str
+    settled: Annotated[bool, Meta(description="on an exact clock, a count of each size repeats")]
     valid: bool
     reason: Annotated[str, Meta(description="why the row is not valid; empty if it is")]
     unproven: Annotated[list[str], Meta(description="counters that this machine does not have")]

@@ -86,13 +86,29 @@ def certainty(e: Explanation) -> str:
     several = f"one of {e.turn.turns} that were explained together, " if e.turn.turns > 1 else ""
     if e.facts.test.turns == 1:
         return f"{several}from clock reading to clock reading, as the pass was measured"
-    if e.turn.exact:
-        return f"{several}as long as the measured latency"
     alike = "all alike" if e.turn.steady else "which differ"
-    return (
-        f"{several}from the end of a test of {e.facts.test.turns}, {alike}; two test sizes "
-        f"say {number(e.latency)}"
+    found = (
+        "as long as the latency of this boot"
+        if e.turn.exact
+        else f"at the end of a test of {e.facts.test.turns} turns, {alike}; between two test sizes "
+        f"of this boot {number(e.latency)}"
     )
+    return f"{several}{found}{_beside_run(e)}"
+
+
+def _beside_run(e: Explanation) -> str:
+    """What `run` says of the same circle, and why that may be another figure."""
+    if e.measured is not None and round(e.measured, 2) == round(e.length, 2):
+        return ", as `run` measured"
+    if e.measured is None and e.turn.exact and not e.facts.target.endswith("linux"):
+        return ""
+    said = "measures" if e.measured is None else f"measured {number(e.measured)}:"
+    why = (
+        "whole tests, whose first turns differ"
+        if e.facts.clock.unit == "cycles"
+        else "other boots, where what ran before and what waits can add to a turn"
+    )
+    return f"; `run` {said} {why}"
 
 
 def views(
@@ -292,6 +308,7 @@ def _turn_json(e: Explanation) -> dict[str, Any]:
         "turns": e.turn.turns,
         "total": e.turn.length,
         "latency": float(e.latency),
+        "measured": None if e.measured is None else float(e.measured),
         "exact": e.turn.exact,
         "steady": e.turn.steady,
         "in_sequence": e.in_sequence,

@@ -287,6 +287,7 @@ def row_json(e: Estimate) -> dict[str, Any]:
         "tests": e.tests,
         "set_aside": e.set_aside,
         "steadiness": e.steadiness,
+        "settled": e.settled,
         "valid": e.valid,
         "reason": e.reason,
         "unproven": list(e.unproven),

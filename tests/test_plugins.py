@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from cyclometer.errors import BrokenPlugin, UsageError
 from cyclometer.ingest import FORMATS
 from cyclometer.report.export import EXPORTERS
 from cyclometer.targets.registry import TARGETS
+from tests import streams
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,6 +90,78 @@ def test_no_package_takes_over_a_name_of_ours(tmp_path: Path) -> None:
     install(tmp_path / "site", "thief", "cyclometer.targets", "linux", "it = exit")
     done = cyclometer(tmp_path / "site", "list", "syscall.null", "--target", "linux")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# All that a package has to bring.
+MADE_UP = f"""
+from cyclometer.bundle.assemble import Assembler
+from cyclometer.record.decode import Decoder
+from cyclometer.record.schema import Circle
+from cyclometer.targets.api import MeasurementResult
+
+CONSOLE = {b"".join(streams.stream())!r}
+
+class it:
+    name = "made-up"
+    description = "prints what it was given"
+    options = frozenset({{"only", "runs", "config"}})
+    concurrent = False
+
+    def missing(self):
+        return ""
+
+    def build(self, *, progress=None):
+        return []
+
+    def circles(self, config=None):
+        records = Decoder().feed(CONSOLE)
+        return records[0].clock, [r.contract for r in records if isinstance(r, Circle)]
+
+    def measure(self, request, environment, progress):
+        request.refuse_others(self.name, self.options)
+        assembler = Assembler(self.name, environment, dict(request.config))
+        for run in range(1, (request.runs or 1) + 1):
+            assembler.add(run, Decoder().feed(CONSOLE))
+        return MeasurementResult(assembler.bundle(), {{"run-1": CONSOLE}})
+"""
+
+
+@pytest.fixture
+def made_up(tmp_path: Path) -> Path:
+    """A package whose target needs nothing but the modules that docs/howto/extend.md names."""
+    install(tmp_path / "site", "cyclometer-made-up", "cyclometer.targets", "made-up", MADE_UP)
+    return tmp_path / "site"
+
+
+def test_a_target_of_another_package_lists_measures_and_takes_options_of_its_own(
+    made_up: Path,
+) -> None:
+    key = streams.CONTRACT["key"]
+    assert key in cyclometer(made_up, "list", "--target", "made-up").stdout
+    words = ("run", "--target", "made-up", "--runs", "2", "--config", "voltage=low", "-o", "new")
+    done = cyclometer(made_up, *words, "--allow-invalid")
+    assert done.returncode == 0, done.stderr
+    assert key in done.stdout
+    shown = cyclometer(made_up, "show", "new", "--json").stdout
+    assert json.loads(shown)["rows"][0]["configuration"]["voltage"] == "low"
+
+
+def test_an_option_that_a_target_does_not_declare_is_refused_in_one_sentence(
+    made_up: Path,
+) -> None:
+    done = cyclometer(made_up, "run", "--target", "made-up", "--nice", "0", "-o", "new")
+    sentence = "cyclometer: --nice does not apply to target made-up; leave it out\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
+    assert not (made_up / "new").exists()
+
+
+def test_a_target_without_a_member_is_one_sentence_that_names_it(made_up: Path) -> None:
+    code = MADE_UP.replace("    concurrent = False\n", "")
+    install(made_up, "half", "cyclometer.targets", "half", code)
+    done = cyclometer(made_up, "run", "--target", "half")
+    assert done.returncode == 4
+    assert "the package half cannot provide the target 'half'" in done.stderr
+    assert "half has no concurrent; see targets/api.py" in done.stderr
 
 
 def test_an_unknown_name_gets_a_suggestion() -> None:

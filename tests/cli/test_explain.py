@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -17,7 +16,7 @@ from cyclometer.errors import NotComparable, UsageError
 from cyclometer.explain import sources
 from cyclometer.record.schema import Clock, Contract
 from cyclometer.record.trace import TraceResult
-from cyclometer.targets.api import Request
+from cyclometer.targets.api import TRACE_FLOW, Request
 from cyclometer.targets.registry import TARGETS
 from tests.explain import machine
 from tests.explain.test_evidence import boot
@@ -116,10 +115,10 @@ def test_a_file_that_cannot_be_written_is_usage(bundles: tuple[str, str], tmp_pa
         run(bundles[0], KEY, "-o", str(tmp_path / "no" / "x.html"))
 
 
-class Emulator:
-    """A target that can trace one circle."""
+class Silent:
+    """A target that cannot trace."""
 
-    name = "emulator"
+    name = "silent"
 
     def __init__(self, asked: list[Request]) -> None:
         self.asked = asked
@@ -127,6 +126,13 @@ class Emulator:
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         del config
         return machine.CYCLES, [Contract(KEY)]
+
+
+class Emulator(Silent):
+    """A target that can trace one circle."""
+
+    name = "emulator"
+    trace_flow = TRACE_FLOW
 
     def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
         assert list(keys) == [KEY]
@@ -140,13 +146,6 @@ class OfLinux(Emulator):
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         del config
         return machine.CYCLES, [Contract(KEY), Contract("other.thing")]
-
-
-class Silent(Emulator):
-    """A target that cannot."""
-
-    name = "silent"
-    trace: Any = property()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from cyclometer.bundle import store
 from cyclometer.bundle.model import Problem
 from cyclometer.cli import cli, run
 from cyclometer.errors import BadFile, MeasurementFailed, NotComparable, NothingMeasured
-from cyclometer.targets.api import MeasurementResult, Request
+from cyclometer.targets.api import TRACE_FLOW, MeasurementResult, Request
 from cyclometer.targets.registry import TARGETS
 from tests.compare.bundles import measured
 from tests.report import sample_bundles
@@ -92,7 +92,8 @@ def test_a_measurement_outlives_a_trace_that_fails(
     def fail(*_: object) -> None:
         raise MeasurementFailed("the log is too long")
 
-    monkeypatch.setattr(TARGETS, "load", lambda _: SimpleNamespace(name="made-up", trace=fail))
+    made_up = SimpleNamespace(name="made-up", trace=fail, trace_flow=TRACE_FLOW)
+    monkeypatch.setattr(TARGETS, "load", lambda _: made_up)
     bundle = sample_bundles.typical()
     code = run._finish(
         MeasurementResult(bundle, {}),

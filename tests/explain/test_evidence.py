@@ -24,7 +24,7 @@ from cyclometer.explain import sources
 from cyclometer.explain.explanation import explain
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record
 from cyclometer.record.trace import TraceResult
-from cyclometer.targets.api import Request
+from cyclometer.targets.api import TRACE_FLOW, Request
 from tests.explain import machine
 
 KEY = "thing.poke"
@@ -56,6 +56,7 @@ class Emulator:
     """A target that can trace."""
 
     name = "made-up"
+    trace_flow = TRACE_FLOW
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -147,7 +148,7 @@ def test_two_boots_tell_a_steady_and_a_cold_turn() -> None:
         any(fnmatch(key, pattern) for pattern in steady.only) for key in evidences.FLOOR_KEYS
     )
     assert cold.only == (KEY,)
-    assert steady.flow == sources.FLOW
+    assert steady.flow == TRACE_FLOW
 
 
 def test_a_target_that_cannot_trace_says_so() -> None:
@@ -174,6 +175,7 @@ class Tracer:
     """A target that has a test of one circle."""
 
     name = "made-up"
+    trace_flow = TRACE_FLOW
 
     def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
         del request, keys

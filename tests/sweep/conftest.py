@@ -25,6 +25,20 @@ from cyclometer.targets.api import MeasurementResult
 class Pretend:
     """Its one circle takes 1000 instructions and what option `more` adds, `odd` at random."""
 
+    name = "qemu-pretend"
+    description = "pretends"
+    options = frozenset({"only", "config", "image"})
+    concurrent = False
+
+    def missing(self):
+        return ""
+
+    def build(self, *, progress=None):
+        return []
+
+    def circles(self, config=None):
+        return Clock("icount", "instructions", exact=True), [Contract("a.b")]
+
     def measure(self, request, environment, progress):
         time.sleep(float(os.environ.get("PRETEND_S", "0.02")))
         if request.config.get("broken") == "on":

@@ -85,6 +85,12 @@ class Assembler:
                 Problem(item.what, f"console of run {run}, line {item.line}", "damaged")
             )
 
+    def add_early_end(self, run: int, what: str) -> None:
+        """Reports a run whose stream stopped before its end; `what` as "the boot was killed"."""
+        self.problems.append(
+            Problem(f"{what}; its records until then are kept", f"run {run}", "failed")
+        )
+
     def bundle(self) -> Bundle:
         """Everything so far, tagged; not stored yet."""
         identity = Identity(

@@ -22,7 +22,7 @@ from cyclometer.units import seconds
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle, Problem
-    from cyclometer.targets.api import MeasurementResult, Progress, Request
+    from cyclometer.targets.api import MeasurementResult, Profiler, Progress, Request, Target
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.+=,-]+")  # what a folder's name had better not hold
 _NAME_MAX = 100
@@ -219,10 +219,11 @@ def command(
 
 def _refuse_untraceable(target: str) -> None:
     """Before anything is measured."""
+    from cyclometer.targets.api import Profiler, Tracer
     from cyclometer.targets.registry import TARGETS
 
     one = TARGETS.load(target)
-    if not hasattr(one, "trace") and not hasattr(one, "profile"):
+    if not isinstance(one, Tracer | Profiler):
         raise NotComparable(
             f"target {target} records no instruction traces; leave --trace out, or trace a Linux "
             "kernel under QEMU: `cyclometer run --target qemu-linux --kernel IMAGE --trace`"
@@ -347,7 +348,7 @@ def _measure_all(
     from cyclometer.targets.registry import TARGETS
 
     one = TARGETS.load(target)
-    if len(wanted) > 1 and getattr(one, "concurrent", False):
+    if len(wanted) > 1 and one.concurrent:
         with Display() as display:
             found = _attempts_at_once(
                 one, [request for request, _ in wanted], Progress(display.show)
@@ -361,14 +362,15 @@ def _measure_all(
         yield measured, request, path
 
 
-def _measure(one: Any, request: Request, progress: Progress) -> MeasurementResult:
+def _measure(one: Target, request: Request, progress: Progress) -> MeasurementResult:
     from cyclometer import environment
 
-    measured: MeasurementResult = one.measure(request, environment.collect(), progress)
-    return measured
+    return one.measure(request, environment.collect(), progress)
 
 
-def _attempt(one: Any, request: Request, progress: Progress) -> MeasurementResult | CyclometerError:
+def _attempt(
+    one: Target, request: Request, progress: Progress
+) -> MeasurementResult | CyclometerError:
     try:
         return _measure(one, request, progress)
     except CyclometerError as error:
@@ -376,7 +378,7 @@ def _attempt(one: Any, request: Request, progress: Progress) -> MeasurementResul
 
 
 def _attempts_at_once(
-    one: Any, requests: Sequence[Request], progress: Progress
+    one: Target, requests: Sequence[Request], progress: Progress
 ) -> list[MeasurementResult | CyclometerError]:
     from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -396,10 +398,11 @@ def _traces(
     the measurement.
     """
     from cyclometer.explain import sources
+    from cyclometer.targets.api import Profiler
     from cyclometer.targets.registry import TARGETS
 
     keys = list(dict.fromkeys(row.contract.key for row in measured.bundle.identity.rows))
-    if hasattr(one := TARGETS.load(target), "profile"):
+    if isinstance(one := TARGETS.load(target), Profiler):
         return _profiles(one, request, keys)
     click.echo(f"tracing a turn of {len(keys)} circles", err=True)
     untraced: list[str] = []
@@ -410,7 +413,7 @@ def _traces(
 
 
 def _profiles(
-    one: Any, request: Request, keys: Sequence[str]
+    one: Profiler, request: Request, keys: Sequence[str]
 ) -> tuple[dict[str, bytes], list[str]]:
     """Kept samples of each circle, and why some have none."""
     from cyclometer.explain import sources

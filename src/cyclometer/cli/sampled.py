@@ -25,7 +25,7 @@ def profiles(
     None if anything else is asked for.
     """
     from cyclometer.explain import sources
-    from cyclometer.targets.api import Request
+    from cyclometer.targets.api import Profiler, Request
     from cyclometer.targets.registry import TARGETS
 
     if sides and all(Path(side).is_dir() for side in sides):
@@ -35,8 +35,9 @@ def profiles(
     native = list(sides) == [TARGET] or (not sides and target == TARGET)
     if not native and (sides or target or config or not _only_native(key)):
         return None
-    profile: Profile = TARGETS.load(TARGET).profile(Request(config=config), key, SECONDS)
-    return [profile]
+    linux = TARGETS.load(TARGET)
+    assert isinstance(linux, Profiler)
+    return [linux.profile(Request(config=config), key, SECONDS)]
 
 
 def _only_native(key: str) -> bool:

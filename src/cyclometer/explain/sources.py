@@ -6,22 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
 from cyclometer.explain import evidence
 from cyclometer.explain.evidence import FLOOR_ONLY, ROLES, Evidence
 from cyclometer.record.profile import ROLE, Profile, pack, unpack
-from cyclometer.record.schema import Flow
-from cyclometer.targets.api import SILENT, Progress, Request
+from cyclometer.targets.api import SILENT, Progress, Request, Target, Tracer
 
-# two sizes, for the slope; few turns, for each is written down
-FLOW = Flow(initial=4, delta=4, groups=2, tests=1)
 _FILE_MAX_BYTES = 64 << 20
 
 
 def trace(
-    target: Any,
+    target: Target,
     request: Request,
     keys: Sequence[str],
     steady_only: bool = False,
@@ -34,7 +30,7 @@ def trace(
     Raises NotComparable if the target cannot trace, MeasurementFailed where a boot ends early
     or, unless `untraced` is there to take the reason, has no test of a circle.
     """
-    if not hasattr(target, "trace"):
+    if not isinstance(target, Tracer):
         raise NotComparable(
             f"target {target.name} records no instruction traces; "
             f"`cyclometer explain --kernel IMAGE {keys[0]}` traces a Linux kernel under QEMU"
@@ -42,7 +38,7 @@ def trace(
             else f"target {target.name} records no instruction traces; take one that emulates, as "
             "qemu-virt"
         )
-    flow = request.flow or getattr(target, "trace_flow", FLOW)
+    flow = request.flow or target.trace_flow
     requests = {
         "steady": replace(
             request,

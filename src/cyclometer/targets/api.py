@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What every target takes and gives: the request, progress between visits, and what was
-measured.
+"""What a target is, what it takes and what it gives: the request, progress between visits, and
+what was measured. A package that brings a target needs this module and `bundle.assemble`.
 """
 
 from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
-from cyclometer.bundle.model import Bundle
+from cyclometer.bundle.model import Bundle, Clock, Contract
 from cyclometer.errors import UsageError
+from cyclometer.record.profile import Profile
 from cyclometer.record.schema import Flow
+from cyclometer.record.trace import TraceResult
 
-# What only a foreign image may be given.
-IMAGE_OPTIONS = ("name", "until", "bios", "memory_mib")
-SCHEDULING = ("policy", "nice", "slice_s")
-"""Options that only a Linux at hand can heed."""
+# two sizes, for the slope; few turns, because each is written down
+TRACE_FLOW = Flow(initial=4, delta=4, groups=2, tests=1)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for; None if nothing was said. A target refuses what it has no use
-    for.
+    """What the user asked for: the options of `cyclometer run`; None if nothing was said.
+
+    What a target of another package needs beyond these comes in `config`, by names of its own.
     """
 
     only: tuple[str, ...] = ("*",)
@@ -56,15 +58,18 @@ class Request:
     bios: str | None = None  # of QEMU: a path, or "default"
     memory_mib: int | None = None
 
-    def refuse(self, target: str, *names: str) -> None:
-        """UsageError for the first of these options that was given to a target that cannot heed
-        it.
+    def refuse_others(self, target: str, options: frozenset[str]) -> None:
+        """UsageError for the first option that was given and is not one of `options`, the fields
+        of a request that `target` heeds.
         """
-        for name in names:
-            value = getattr(self, name)
-            if value is not None and value is not False and value not in ({}, ()):  # 0 is given
-                option = name.removesuffix("_s").removesuffix("_cyc").replace("_", "-")
+        for one in fields(self):
+            if one.name not in options and getattr(self, one.name) != _unset(one):
+                option = one.name.removesuffix("_s").removesuffix("_cyc").replace("_", "-")
                 raise UsageError(f"--{option} does not apply to target {target}; leave it out")
+
+
+def _unset(one: Field[Any]) -> Any:
+    return one.default if one.default_factory is MISSING else one.default_factory()
 
 
 @dataclass(frozen=True)
@@ -100,3 +105,63 @@ class MeasurementResult:
     def console(self) -> bytes:
         """The consoles of all runs, one after another."""
         return b"".join(f"== {name}\n".encode() + text for name, text in self.consoles.items())
+
+
+class Target(Protocol):
+    """What `cyclometer run --target NAME` measures by."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str:
+        """A phrase for `cyclometer list`."""
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The fields of Request that it heeds; `measure` refuses the others."""
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether several measurements at once share the machine out among themselves."""
+
+    def missing(self) -> str:
+        """One sentence about what this machine lacks for the target; empty if nothing."""
+
+    def build(self, *, progress: Progress = SILENT) -> list[Path]:
+        """Makes what can be made ahead of the first measurement; the files. Raises NotComparable
+        if a tool is missing.
+        """
+
+    def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        """The clock and all contracts of a configuration."""
+
+    def measure(
+        self, request: Request, environment: dict[str, Any], progress: Progress
+    ) -> MeasurementResult:
+        """Measures what `request` asks for; `environment` is what is known of this machine.
+
+        Raises UsageError for an option that it does not heed, NothingMeasured, MeasurementFailed.
+        """
+
+
+@runtime_checkable
+class Tracer(Protocol):
+    """A target that can also write down each instruction of a turn, for `cyclometer explain`."""
+
+    name: str
+    trace_flow: Flow  # sizes of the traced tests
+
+    def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
+        """Runs `request` and traces the explained test of each circle in `keys`.
+
+        Raises MeasurementFailed if the machine ends early.
+        """
+
+
+@runtime_checkable
+class Profiler(Protocol):
+    """A target that can also sample a circle while it is timed."""
+
+    def profile(self, request: Request, key: str, seconds: float) -> Profile:
+        """Samples one circle alone over about `seconds` of timed tests."""

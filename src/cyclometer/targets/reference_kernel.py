@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
-from cyclometer.bundle.model import Clock, Contract, Problem
+from cyclometer.bundle.model import Clock, Contract
 from cyclometer.errors import MeasurementFailed, NothingMeasured, UsageError
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.decode import Decoder
@@ -173,6 +173,4 @@ def _add(assembler: Assembler, run: int, ended: BootResult) -> None:
         raise MeasurementFailed(
             f"boot {run} {ended.why} before anything was measured; its console ends: {tail!r}"
         )
-    assembler.problems.append(
-        Problem(f"the boot {ended.why}; its records until then are kept", f"run {run}", "failed")
-    )
+    assembler.add_early_end(run, f"the boot {ended.why}")

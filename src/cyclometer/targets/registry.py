@@ -3,11 +3,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from cyclometer.plugins import Plugins
+from cyclometer.targets.api import Target
 
-TARGETS: Plugins[Any] = Plugins(
+_MEMBERS = sorted(name for name in vars(Target) if not name.startswith("_"))
+
+
+def _made(name: str, make: Callable[[], Target]) -> Target:
+    """The target that an entry point makes. Raises TypeError for a member that it lacks."""
+    target = make()
+    if lacks := [member for member in _MEMBERS if not hasattr(target, member)]:
+        raise TypeError(f"{name} has no {' and no '.join(lacks)}; see targets/api.py")
+    return target
+
+
+TARGETS: Plugins[Target] = Plugins(
     "target",
     "cyclometer.targets",
     {
@@ -20,5 +32,5 @@ TARGETS: Plugins[Any] = Plugins(
         "rocket-small": "cyclometer.targets.rocket.target:rocket_small",
         "cva6": "cyclometer.targets.rocket.target:cva6",
     },
-    accept=lambda _, make: make(),
+    accept=_made,
 )

@@ -16,24 +16,16 @@ from cyclometer.doctor.observe import observe
 from cyclometer.record.profile import Profile
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build
-from cyclometer.targets.api import IMAGE_OPTIONS, SILENT, MeasurementResult, Progress, Request
+from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
 from cyclometer.targets.linux import harness, inherited, paired, profile
 from cyclometer.targets.linux.added import added, described, learned
 from cyclometer.targets.linux.measurement import Measurement, MeasurementSettings
 from cyclometer.targets.linux.paired import Variant
 from cyclometer.targets.linux.plan import choose
 
-_USELESS = (
-    "config",
-    "image",
-    "machine",
-    "kernel",
-    "append",
-    "cpu_model",
-    "symbols",
-    "memory_latency_cyc",
-    "memory_jitter",
-)
+_OPTIONS = frozenset(
+    ("only", "runs", "quick", "method", "budget_s", "cpu", "clock", "seed", "watchdog_s", "flow")
+) | {"circles", "exec", "policy", "nice", "slice_s"}
 _PLAIN = Variant()
 _QUICK = MeasurementSettings(runs=3, rounds=1, budget_s=12.0)
 
@@ -43,6 +35,8 @@ class LinuxTarget:
 
     name = "linux"
     description = "the Linux this command runs on, by its own clock"
+    options = _OPTIONS
+    concurrent = False
 
     def build(self, progress: Progress = SILENT) -> list[Path]:
         """Compiles the harness if needed; the files made."""
@@ -55,14 +49,14 @@ class LinuxTarget:
 
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of the harness; a Linux has no `config` to choose."""
-        Request(config=config or {}).refuse(self.name, "config")
+        Request(config=config or {}).refuse_others(self.name, self.options)
         return _circles(MeasurementSettings(cpu=_last_cpu(), policy="any"))
 
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """Measures; Ctrl-C ends it early and keeps what there is."""
-        request.refuse(self.name, *_USELESS, *IMAGE_OPTIONS)
+        request.refuse_others(self.name, self.options)
         settings = _settings(request)
         ours = added(request.circles, request.exec)
         program = build.harness(circles=ours.files)
@@ -81,7 +75,7 @@ class LinuxTarget:
         """Samples one circle alone over about `seconds` of timed tests; errors as
         `profile.profile`.
         """
-        request.refuse(self.name, *_USELESS)
+        request.refuse_others(self.name, self.options)
         settings = _settings(request)
         before = os.sched_getaffinity(0)
         _leave_cpu(settings.cpu)

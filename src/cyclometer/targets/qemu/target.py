@@ -22,9 +22,8 @@ from cyclometer.record.schema import Flow
 from cyclometer.record.trace import TraceResult, to_explain
 from cyclometer.targets import build, foreign_image, reference_kernel
 from cyclometer.targets.api import (
-    IMAGE_OPTIONS,
-    SCHEDULING,
     SILENT,
+    TRACE_FLOW,
     MeasurementResult,
     Progress,
     Request,
@@ -43,23 +42,9 @@ FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
 PASSES = 10
 # For images that can choose (core/include/cyc/arguments.h).
 CLOCK_WORDS = {"clock": "instret", "exact": "1"}
-_USELESS = (
-    "circles",
-    "exec",
-    "budget_s",
-    "cpu",
-    "clock",
-    "seed",
-    "quick",
-    "kernel",
-    "append",
-    "cpu_model",
-    "memory_latency_cyc",
-    "memory_jitter",
-)
-
-
-_OF_IMAGES = ("machine", "symbols", *IMAGE_OPTIONS)
+_OF_BOTH = frozenset(("only", "method", "watchdog_s", "flow"))
+_OF_KERNEL = _OF_BOTH | {"runs", "config"}
+_OF_IMAGES = _OF_BOTH | {"image", "machine", "symbols", "name", "until", "bios", "memory_mib"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +52,9 @@ class QemuTarget:
     """The reference kernel on one of QEMU's RISC-V machines."""
 
     board: str  # as kernel/Makefile and QEMU call it
+    options = _OF_KERNEL | _OF_IMAGES
+    concurrent = False
+    trace_flow = TRACE_FLOW
 
     @property
     def name(self) -> str:
@@ -103,10 +91,9 @@ class QemuTarget:
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """Boots the image `runs` times, as many at once as there are cores to take them."""
-        request.refuse(self.name, *_USELESS, *SCHEDULING)
+        request.refuse_others(self.name, _OF_IMAGES if request.image else _OF_KERNEL)
         if request.image is not None:
             return self._measure_image(request, request.image, environment)
-        request.refuse(self.name, *_OF_IMAGES)
         (image,) = self.build(request.config)
         runs = request.runs or RUNS
         boots = [
@@ -175,7 +162,6 @@ class QemuTarget:
         self, request: Request, image: Path, environment: dict[str, Any]
     ) -> MeasurementResult:
         """One boot of a foreign image; its own end, or the bound, ends it."""
-        request.refuse(self.name, "config", "runs")
         program = emulator(image)[0]
         command = _image_command(request, image, self.board)
         words = reference_kernel.arguments(request, 1, FLOW, PASSES)

@@ -22,16 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
-from cyclometer.bundle.model import Clock, Contract, Problem
+from cyclometer.bundle.model import Clock, Contract
 from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
 from cyclometer.record.decode import Decoder
 from cyclometer.record.schema import Circle, Flow, Group, Hello, Record
 from cyclometer.record.trace import TraceResult
 from cyclometer.targets import build
 from cyclometer.targets.api import (
-    IMAGE_OPTIONS,
-    SCHEDULING,
     SILENT,
+    TRACE_FLOW,
     MeasurementResult,
     Progress,
     Request,
@@ -57,16 +56,8 @@ _TURNS_MAX = 128
 # instructions of a test that most likely meets nothing that the kernel does by the clock
 _UNDISTURBED = 400_000
 _SETTINGS = ("kernel", "append", "cpu_model", "symbols")
-_USELESS = (
-    "budget_s",
-    "cpu",
-    "clock",
-    "quick",
-    "image",
-    "machine",
-    "memory_latency_cyc",
-    "memory_jitter",
-)
+_OPTIONS = frozenset(_SETTINGS) | {"only", "runs", "method", "seed", "watchdog_s"}
+_OPTIONS |= {"config", "flow", "circles", "exec"}
 _HEAD_BYTES, _TAIL_BYTES = 8192, 300  # of a console, to look for a reason in
 _LACKING = re.compile(
     rb"^\S+: warning: TCG doesn't support requested feature: CPUID\S*E[A-D]X\.(\S+) \[", re.M
@@ -79,7 +70,9 @@ class QemuLinuxTarget:
 
     name = "qemu-linux"
     description = "a Linux kernel image under QEMU, exact in instructions"
+    options = _OPTIONS
     concurrent = True  # several measurements at once take turns by the boot
+    trace_flow = TRACE_FLOW
 
     def missing(self) -> str:
         """What this machine lacks for x86-64 kernels; others are asked for when one is named."""
@@ -108,7 +101,7 @@ class QemuLinuxTarget:
         out.
         """
         del environment
-        request.refuse(self.name, *_USELESS, *SCHEDULING, *IMAGE_OPTIONS)
+        request.refuse_others(self.name, self.options)
         ours = added(request.circles, request.exec)
         guest = _guest(_with_config(request), ours)
         known = _contracts(build.harness(circles=ours.files))
@@ -223,8 +216,7 @@ class _Measurement:
             assembler.add(boot.run, boot.records)
             assembler.add_damage(boot.run, boot.decoder.damage)
             if not boot.decoder.ended:
-                what = f"the kernel {_reason(guest, boot.ended)}; its records until then are kept"
-                assembler.problems.append(Problem(what, f"run {boot.run}", "failed"))
+                assembler.add_early_end(boot.run, f"the kernel {_reason(guest, boot.ended)}")
         if not assembler.values() and not self.progress.stop.is_set():
             reasons = [f"{p.where}: {p.what}" for p in assembler.problems]
             raise NothingMeasured(

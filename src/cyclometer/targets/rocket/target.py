@@ -25,8 +25,6 @@ from cyclometer.record.schema import Flow, Record
 from cyclometer.record.trace import Steps, TraceResult, load, to_explain, windows
 from cyclometer.targets import build, foreign_image, reference_kernel
 from cyclometer.targets.api import (
-    IMAGE_OPTIONS,
-    SCHEDULING,
     SILENT,
     MeasurementResult,
     Progress,
@@ -49,17 +47,11 @@ PASSES = 10
 CLOCK_WORDS = {"clock": "cycle", "exact": "1"}
 QUICK_FLOW = Flow(initial=16, delta=16, groups=2, tests=2)
 QUICK_PASSES = 4
-_USELESS = (
-    "circles",
-    "exec",
-    "budget_s",
-    "cpu",
-    "clock",
-    "seed",
-    "kernel",
-    "append",
-    "cpu_model",
+_OF_BOTH = frozenset(
+    ("only", "method", "watchdog_s", "flow", "memory_latency_cyc", "memory_jitter")
 )
+_OF_KERNEL = _OF_BOTH | {"runs", "quick", "config"}
+_OF_IMAGES = _OF_BOTH | {"image", "machine", "symbols", "name", "until", "memory_mib"}
 VIRT = "virt"  # what the board is to an image that was built for QEMU's machine of that name
 
 
@@ -73,6 +65,8 @@ class CoreTarget:
     board: str = "rocket"  # as kernel/Makefile calls it
     identifiers: bool = False  # of address spaces
     trace_flow: Flow = TRACE_FLOW
+    options = _OF_KERNEL | _OF_IMAGES
+    concurrent = False
 
     @property
     def description(self) -> str:
@@ -112,7 +106,7 @@ class CoreTarget:
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """Boots the image once for every circle that is asked for, `runs` times."""
-        request.refuse(self.name, *_USELESS, *SCHEDULING)
+        request.refuse_others(self.name, _OF_IMAGES if request.image else _OF_KERNEL)
         if lacks := self.missing():
             raise NotComparable(lacks)
         simulator = rocket_board.simulator(self.core, progress.visits)
@@ -120,7 +114,6 @@ class CoreTarget:
         facts = environment | {"verilator": rocket_board.verilator_version(), "core": self.core}
         if request.image is not None:
             return self._measure_image(request, request.image, command, facts)
-        request.refuse(self.name, "machine", "symbols", *IMAGE_OPTIONS)
         image = self._image(request.config)
         boots = self._boots(request)
         number = request.runs or (1 if request.quick else RUNS)
@@ -208,7 +201,6 @@ class CoreTarget:
         self, request: Request, image: Path, command: Sequence[str], facts: dict[str, Any]
     ) -> MeasurementResult:
         """One boot of a foreign image; its own end, or the bound, ends it."""
-        request.refuse(self.name, "config", "runs", "quick")
         _check_image(request, image)
         ended = read_console(
             [*command, *_image_words(request), str(image)],
@@ -249,7 +241,6 @@ class CoreTarget:
 
 def _check_image(request: Request, image: Path) -> None:
     """Raises UsageError for what the board cannot run."""
-    request.refuse("rocket", "bios")
     if request.machine not in (None, VIRT):
         raise UsageError(
             f"the Rocket board cannot be --machine {request.machine}; it is {VIRT} to an image "

@@ -22,8 +22,6 @@ from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record,
 from cyclometer.record.trace import TraceResult
 from cyclometer.targets import build
 from cyclometer.targets.api import (
-    IMAGE_OPTIONS,
-    SCHEDULING,
     SILENT,
     MeasurementResult,
     Progress,
@@ -61,10 +59,8 @@ _WORDS = "no4lvl cryptomgr.notests"
 _NEEDED = ("RISCV_SBI", "FPU", "SERIAL_8250_CONSOLE", "SERIAL_OF_PLATFORM", "SIFIVE_PLIC")
 _MEMORY_SETTINGS = {"memory_latency": "memory_latency_cyc", "memory_jitter": "memory_jitter"}
 _SETTINGS = ("kernel", "append", "symbols")
-_USELESS = (
-    *("budget_s", "cpu", "clock", "seed", "quick", "circles", "exec"),
-    *("image", "machine", "cpu_model"),
-)
+_OPTIONS = frozenset((*_SETTINGS, *_MEMORY_SETTINGS.values()))
+_OPTIONS |= {"only", "runs", "method", "watchdog_s", "config", "flow"}
 _TAIL_BYTES = 300
 
 
@@ -73,6 +69,8 @@ class RocketLinuxTarget:
 
     name = "rocket-linux"
     description = "a riscv64 Linux kernel moved from QEMU to the RTL of the Rocket core"
+    options = _OPTIONS
+    concurrent = False
     trace_flow = moved_trace.FLOW
 
     def missing(self) -> str:
@@ -109,7 +107,7 @@ class RocketLinuxTarget:
         `environment`, the host's, has no bearing on cycles of the RTL, and is left out.
         """
         del environment
-        request.refuse(self.name, *_USELESS, *SCHEDULING, *IMAGE_OPTIONS)
+        request.refuse_others(self.name, self.options)
         request = _with_config(request)
         guest, simulator = self._prepare(request, progress)
         contracts = self._chosen(request.only)

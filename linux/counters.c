@@ -23,23 +23,26 @@
 static struct counter counters[CYC_COUNTERS_MAX];
 static const char *names[CYC_COUNTERS_MAX + 1];
 static int used;
-static int visit_cpu;
+static int common_used; // of those, the ones that watch whole CPUs
+static int visit_cpu, peer_cpu;
+static const struct linux_circle *visited;
 
 // Tracepoints by what they prove. Interrupt entries have several names over the architectures;
 // those a kernel does not have are left out of the sum.
-enum { TRACE_INTERRUPTS = 8 };
+// The last ones are interrupts that one CPU sends another.
+enum { TRACE_INTERRUPTS = 8, TRACE_IPIS = 4 };
 static const char *const interrupt_events[TRACE_INTERRUPTS] = {
     "irq/irq_handler_entry",
     "irq_vectors/local_timer_entry",
+    "irq_vectors/irq_work_entry",
+    "irq_vectors/thermal_apic_entry",
     "irq_vectors/reschedule_entry",
     "irq_vectors/call_function_entry",
     "irq_vectors/call_function_single_entry",
-    "irq_vectors/irq_work_entry",
-    "irq_vectors/thermal_apic_entry",
     "ipi/ipi_entry",
 };
 static int interrupt_ids[TRACE_INTERRUPTS];
-static int enter_id, wakeup_id, tlb_id;
+static int enter_id, wakeup_id, tlb_id, idle_id;
 static int proving;
 enum { TRIES = 8 }; // on a CPU so busy that none of them is whole, tests are disturbed anyway
 
@@ -62,13 +65,15 @@ static void read_ids(const char *root)
     enter_id = event_id(root, "raw_syscalls/sys_enter");
     wakeup_id = event_id(root, "sched/sched_wakeup");
     tlb_id = event_id(root, "tlb/tlb_flush");
+    idle_id = event_id(root, "power/cpu_idle");
 }
 
 static void pass_ids(int fd, int writing)
 {
-    int *const groups[] = {interrupt_ids, &enter_id, &wakeup_id, &tlb_id};
-    const size_t sizes[] = {sizeof interrupt_ids, sizeof(int), sizeof(int), sizeof(int)};
-    for (int i = 0; i < 4; i++) {
+    int *const groups[] = {interrupt_ids, &enter_id, &wakeup_id, &tlb_id, &idle_id};
+    const size_t sizes[] = {sizeof interrupt_ids, sizeof(int), sizeof(int), sizeof(int),
+                            sizeof(int)};
+    for (int i = 0; i < 5; i++) {
         ssize_t moved = writing ? write(fd, groups[i], sizes[i]) : read(fd, groups[i], sizes[i]);
         if (moved != (ssize_t)sizes[i])
             return;
@@ -163,6 +168,12 @@ static int64_t read_contended(const struct counter *counter)
     return outcomes->contended;
 }
 
+static int64_t read_rests(const struct counter *counter)
+{
+    (void)counter;
+    return outcomes->rests;
+}
+
 // Migrations away from the visit's CPU; a delta other than 0 says that the client moved.
 static int64_t read_migrations(const struct counter *counter)
 {
@@ -187,7 +198,7 @@ static int64_t read_steal(const struct counter *counter)
     if (got <= 0)
         return 0;
     text[got] = '\0';
-    snprintf(label, sizeof label, "\ncpu%d ", visit_cpu);
+    snprintf(label, sizeof label, "\ncpu%d ", counter->cpu);
     const char *line = strstr(text, label);
     const char *field = line != NULL ? skip_words(line, 8) : NULL;
     return field != NULL ? atoll(field) * (1000000000LL / sysconf(_SC_CLK_TCK)) : 0;
@@ -227,9 +238,55 @@ static int64_t read_frequency(const struct counter *counter)
     return atoll(text);
 }
 
+// Peers on another CPU: their lines in /proc, how often those were read, and how often a peer was
+// found on a CPU where it does not belong.
+static struct {
+    int fds[PARTICIPANTS_MAX];
+    int count;
+    int64_t readings, elsewhere;
+} peers;
+
+enum { STATE = 3, LAST_CPU = 39 }; // fields of proc_pid_stat(5), counted from 1
+enum { PEER_READINGS_MAX = 4000 }; // some milliseconds
+
+// Reads a peer's line: whether it sleeps; adds to `elsewhere` if it ran on another CPU than its own
+// and the caller wants that.
+static int peer_sleeps(int fd, int check_cpu)
+{
+    char text[512];
+    ssize_t got = pread(fd, text, sizeof text - 1, 0);
+    peers.readings++;
+    if (got <= 0)
+        return 1;
+    text[got] = '\0';
+    const char *state = strrchr(text, ')'); // a name may hold anything else
+    const char *cpu = state != NULL ? skip_words(state, LAST_CPU - STATE + 1) : NULL;
+    if (check_cpu && cpu != NULL && atoi(cpu) != peer_cpu)
+        peers.elsewhere++;
+    return state == NULL || state[2] != 'R';
+}
+
+// A thread is seen asleep a moment before its CPU has switched away from it: one more reading takes
+// longer than that.
+static void await_peers(void)
+{
+    for (int i = 0; i < peers.count; i++) {
+        int left = visited->spins ? 0 : PEER_READINGS_MAX;
+        while (left > 0 && !peer_sleeps(peers.fds[i], 0))
+            left--;
+        peer_sleeps(peers.fds[i], 1);
+    }
+}
+
+static int64_t read_elsewhere(const struct counter *counter)
+{
+    (void)counter;
+    return peers.elsewhere;
+}
+
 static int64_t read_entries(const struct counter *counter)
 {
-    return read_events(counter) - own_entries * readings;
+    return read_events(counter) - own_entries * readings - peers.readings;
 }
 
 static int64_t (*const readers[])(const struct counter *counter) = {
@@ -241,6 +298,8 @@ static int64_t (*const readers[])(const struct counter *counter) = {
     [FAULTS] = read_faults,
     [HANDLED] = read_handled,
     [CONTENDED] = read_contended,
+    [RESTS] = read_rests,
+    [ELSEWHERE] = read_elsewhere,
     [MIGRATIONS] = read_migrations,
     [STEAL] = read_steal,
     [STAT_INTERRUPTS] = read_stat_interrupts,
@@ -290,25 +349,32 @@ static void add_schedstat(const pid_t *threads, int count)
     }
 }
 
-// Counts an event on the whole CPU; absent where the kernel refuses it to us.
-static void add_cpu_event(const char *name, uint32_t type, uint64_t config, const char *filter)
+// Counts an event on the whole CPU; NULL where the kernel refuses it to us.
+static struct counter *add_cpu_event(const char *name, int cpu, uint32_t type, uint64_t config,
+                                     const char *filter)
 {
     struct counter *counter = add(name, EVENTS);
-    int fd = open_event(type, config, -1, visit_cpu);
+    int fd = open_event(type, config, -1, cpu);
     if (fd < 0 || (filter != NULL && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) != 0)) {
         drop();
-        return;
+        return NULL;
     }
     counter->fds[counter->count++] = fd;
+    return counter;
+}
+
+static int open_interrupt(int which, int cpu)
+{
+    return interrupt_ids[which]
+               ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)interrupt_ids[which], -1, cpu)
+               : -1;
 }
 
 static void add_interrupts(void)
 {
     struct counter *counter = add("interrupts", EVENTS);
     for (int i = 0; i < TRACE_INTERRUPTS; i++) {
-        int fd = interrupt_ids[i]
-                     ? open_event(PERF_TYPE_TRACEPOINT, (uint64_t)interrupt_ids[i], -1, visit_cpu)
-                     : -1;
+        int fd = open_interrupt(i, visit_cpu);
         if (fd >= 0)
             counter->fds[counter->count++] = fd;
     }
@@ -317,11 +383,12 @@ static void add_interrupts(void)
 }
 
 // Only a guest has its time stolen, and /proc/stat is long on a large machine.
-static void add_steal(void)
+static void add_steal(const char *name, int cpu)
 {
     int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
-    struct counter *counter = add("steal_ns", STEAL);
+    struct counter *counter = add(name, STEAL);
     counter->fds[0] = fd;
+    counter->cpu = cpu;
     if (fd < 0 || access("/sys/hypervisor", F_OK) != 0) {
         char text[4096] = "";
         int info = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
@@ -344,10 +411,50 @@ static void add_stat(void)
 
 static void add_machine(void)
 {
-    add_steal();
+    add_steal("steal_ns", visit_cpu);
     add_frequency();
     add_interrupts();
-    add_cpu_event("cpu_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
+    add_cpu_event("cpu_switches", visit_cpu, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
+                  NULL);
+}
+
+// What only circles of two CPUs read: the interrupts that the CPUs send each other, which are part
+// of `interrupts`, too, and the other CPU's counters.
+static void add_ipis(const char *name, int cpu)
+{
+    struct counter *ipis = add(name, EVENTS);
+    for (int i = TRACE_INTERRUPTS - TRACE_IPIS; i < TRACE_INTERRUPTS; i++) {
+        int fd = open_interrupt(i, cpu);
+        if (fd >= 0)
+            ipis->fds[ipis->count++] = fd;
+    }
+    if (ipis->count == 0)
+        drop();
+}
+
+static void add_other_interrupts(void)
+{
+    struct counter *all = add("other_interrupts", EVENTS);
+    for (int i = 0; i < TRACE_INTERRUPTS; i++) {
+        int fd = open_interrupt(i, peer_cpu);
+        if (fd >= 0)
+            all->fds[all->count++] = fd;
+    }
+    if (all->count == 0)
+        drop();
+}
+
+static void add_other_cpu(void)
+{
+    int first = used;
+    add_steal("other_steal_ns", peer_cpu);
+    add_ipis("ipis", visit_cpu);
+    add_ipis("other_ipis", peer_cpu);
+    add_other_interrupts();
+    add_cpu_event("other_cpu_switches", peer_cpu, PERF_TYPE_SOFTWARE,
+                  PERF_COUNT_SW_CONTEXT_SWITCHES, NULL);
+    while (first < used)
+        counters[first++].use = OF_TWO_CPUS;
 }
 
 static void add_entries(const pid_t *threads, int count)
@@ -365,12 +472,41 @@ static void add_entries(const pid_t *threads, int count)
 
 // Only wake-ups of our own: kernel threads are woken by the way, from the participants' system
 // calls.
-static void add_wakeups(void)
+static struct counter *add_wakeups(const char *counter, int cpu)
 {
     char name[16], filter[32];
     prctl(PR_GET_NAME, name); // peers bear the same name
     snprintf(filter, sizeof filter, "comm==\"%s\"", name);
-    add_cpu_event("wakeups", PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, filter);
+    return add_cpu_event(counter, cpu, PERF_TYPE_TRACEPOINT, (uint64_t)wakeup_id, filter);
+}
+
+// A kernel may count the wake-up of a thread on another CPU on either of them: `wakeups` of a
+// circle of two CPUs is the sum of both.
+static void add_wakeups_of_both(void)
+{
+    struct counter *mine = &counters[used - 1], *other = add_wakeups("other_wakeups", peer_cpu);
+    if (other == NULL)
+        return;
+    mine->use = OF_ONE_CPU;
+    other->use = OF_TWO_CPUS;
+    struct counter *both = add("wakeups", EVENTS);
+    both->use = OF_TWO_CPUS;
+    both->fds[both->count++] = mine->fds[0];
+    both->fds[both->count++] = other->fds[0];
+}
+
+#define LEAVES_IDLE "state==4294967295" // PWR_EVENT_EXIT
+
+static void add_idle_exits(void)
+{
+    static const char *const of[] = {"idle_exits", "other_idle_exits"};
+    const int cpus[] = {visit_cpu, peer_cpu};
+    for (int i = 0; i < 2; i++) {
+        struct counter *exits =
+            add_cpu_event(of[i], cpus[i], PERF_TYPE_TRACEPOINT, (uint64_t)idle_id, LEAVES_IDLE);
+        if (exits != NULL)
+            exits->use = OF_TWO_CPUS;
+    }
 }
 
 #define CACHE_READ_MISSES(cache) \
@@ -424,12 +560,15 @@ static void add_proof(const struct options *options)
 {
     if (!options_exact(options))
         add_hardware();
-    if (wakeup_id)
-        add_wakeups();
+    if (wakeup_id && add_wakeups("wakeups", visit_cpu) != NULL && peer_cpu >= 0)
+        add_wakeups_of_both();
+    if (idle_id && peer_cpu >= 0)
+        add_idle_exits();
 #if defined(__x86_64__) // every switch of address space passes the task-switch flush point, flushed
                         // or not; only there
     if (tlb_id)
-        add_cpu_event("space_switches", PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id, "reason==0");
+        add_cpu_event("space_switches", visit_cpu, PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id,
+                      "reason==0");
 #endif
     if (enter_id) // never read: keeps the tracepoint open, so that a visit's own opening is quick
         open_event(PERF_TYPE_TRACEPOINT, (uint64_t)enter_id, 0, -1);
@@ -438,6 +577,7 @@ static void add_proof(const struct options *options)
 void counters_prepare(const struct options *options)
 {
     visit_cpu = options->cpu;
+    peer_cpu = options->other_cpu;
     proving = options->proof;
     read_ids("/sys/kernel/tracing");
     if (wakeup_id == 0)
@@ -448,6 +588,8 @@ void counters_prepare(const struct options *options)
         add_stat();
     else
         add_machine();
+    if (peer_cpu >= 0)
+        add_other_cpu();
     if (proving)
         add_proof(options);
     if (used > COMMON_MAX)
@@ -457,13 +599,19 @@ void counters_prepare(const struct options *options)
     run->common.enter_id = enter_id;
 }
 
-void counters_join(const struct options *options)
+void counters_join(const struct options *options, const struct linux_circle *circle)
 {
+    enum counter_use useless = circle->placement == OTHER_CPU ? OF_ONE_CPU : OF_TWO_CPUS;
     visit_cpu = options->cpu;
+    peer_cpu = options->other_cpu;
     proving = options->proof;
+    visited = circle;
     enter_id = run->common.enter_id;
-    used = run->common.count;
-    memcpy(counters, run->common.counters, (size_t)used * sizeof *counters);
+    used = 0;
+    for (int i = 0; i < run->common.count; i++)
+        if (run->common.counters[i].use != useless)
+            counters[used++] = run->common.counters[i];
+    common_used = used;
     for (int i = 0; i < used; i++)
         names[i] = counters[i].name;
 }
@@ -474,7 +622,7 @@ static void calibrate_entries(void)
     own_entries = 0;
     counters_read(NULL, first);
     counters_read(NULL, second);
-    int entries = run->common.count;
+    int entries = common_used;
     if (strcmp(names[entries], "entries") == 0)
         own_entries = second[entries] - first[entries];
     readings = 0;
@@ -499,9 +647,21 @@ void counters_exclude(const struct linux_circle *self)
     memcpy(idle_events, least, sizeof idle_events);
 }
 
+static void add_peers(const pid_t *threads, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char path[48];
+        snprintf(path, sizeof path, "/proc/%d/stat", threads[i]);
+        peers.fds[peers.count++] = (int)must(open(path, O_RDONLY | O_CLOEXEC), "open of a stat");
+    }
+    add("elsewhere", ELSEWHERE);
+    if (visited->spins)
+        add("rests", RESTS);
+}
+
 void counters_open(const pid_t *threads, int count)
 {
-    used = run->common.count;
+    used = common_used;
     names[used] = NULL;
     if (proving)
         add_entries(threads, count);
@@ -514,6 +674,8 @@ void counters_open(const pid_t *threads, int count)
     add("handled", HANDLED);
     add("contended", CONTENDED);
     add("migrations", MIGRATIONS);
+    if (visited->placement == OTHER_CPU)
+        add_peers(threads + 1, count - 1);
     if (proving)
         calibrate_entries();
 }
@@ -521,8 +683,11 @@ void counters_open(const pid_t *threads, int count)
 int counters_known(const char *name)
 {
     static const char *const known[] = {
-        "entries",   "switches",    "space_switches", "cpu_switches", "interrupts", "wakeups",
-        "voluntary", "involuntary", "faults",         "handled",      "contended",
+        "entries",    "switches",      "space_switches",     "cpu_switches",
+        "interrupts", "wakeups",       "voluntary",          "involuntary",
+        "faults",     "handled",       "contended",          "elsewhere",
+        "ipis",       "idle_exits",    "other_cpu_switches", "other_interrupts",
+        "other_ipis", "other_wakeups", "other_idle_exits",
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i], name) == 0)
@@ -548,6 +713,7 @@ void counters_read(void *host, int64_t *counts)
     int64_t began;
     int tries = TRIES;
     (void)host;
+    await_peers();
     do {
         began = preemptions();
         for (int i = 0; i < used; i++)

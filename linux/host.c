@@ -264,12 +264,15 @@ int host_lock_memory(size_t stack_bytes)
     return locked;
 }
 
-void host_supervise(int cpu)
+// With two CPUs of which both are measured it shares the peers' one, and sleeps while they run.
+void host_supervise(const struct options *options)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         return;
-    CPU_CLR((unsigned)cpu, &set);
+    CPU_CLR((unsigned)options->cpu, &set);
+    if (options->other_cpu >= 0 && CPU_COUNT(&set) > 1)
+        CPU_CLR((unsigned)options->other_cpu, &set);
     if (CPU_COUNT(&set) > 0)
         sched_setaffinity(0, sizeof set, &set);
 }
@@ -378,6 +381,11 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
     add_fact("compiler", __VERSION__);
     add_libc();
     add_fact("cpu", cpu);
+    if (options->other_cpu >= 0) {
+        snprintf(cpu, sizeof cpu, "%d", options->other_cpu);
+        add_fact("other_cpu", cpu);
+        add_fact("cpus_apart", options->apart != NULL ? options->apart : "unknown");
+    }
     if (options_exact(options))
         add_kernel();
     struct cyc_param configuration[5] = {{"policy", options->policy}, {"machine", uts.machine}};

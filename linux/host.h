@@ -8,8 +8,15 @@
 
 #include <cyc/flow.h>
 
+// For struct options' other_cpu, besides a CPU's number.
+enum { ONE_CPU = -1, NO_OTHER_CPU = -2 };
+
 struct options {
-    int cpu;           // the CPU all participants run on
+    int cpu; // the client's CPU, and that of all participants unless a circle says otherwise
+    // That of the peers of a circle of two CPUs. ONE_CPU: there are no such circles; NO_OTHER_CPU:
+    // they are listed, and skipped.
+    int other_cpu;
+    const char *apart; // how far the two CPUs are apart, in a word; NULL: not said
     int run;           // number of this run within the measurement
     int watchdog_s;    // a visit longer than this is ended
     int proof;         // the expensive counters are open: what is timed is not worth keeping
@@ -52,10 +59,10 @@ int options_fair(const struct options *options);
 void host_schedule(const struct options *options, int priority);
 // Locks memory and touches `stack_bytes` of stack so that no test meets a first fault. 0 or -1.
 int host_lock_memory(size_t stack_bytes);
-// Keeps the supervising process off the measured CPU where there is another. It is never a
+// Keeps the supervising process off the measured CPUs where there are others. It is never a
 // real-time process: one that reaps a child while a preempted thread holds what the kernel needs
 // would spin for ever.
-void host_supervise(int cpu);
+void host_supervise(const struct options *options);
 // Sleeps until the kernel has done what a real-time thread kept it from: a thread that waits for
 // the CPU makes every switch of the participants a little longer.
 void host_rest(void *host);

@@ -21,16 +21,29 @@
 
 enum interval { ROUND_TRIP, ONE_WAY, HALF };
 enum space { SAME_SPACE, CROSS_SPACE }; // the server is a thread of the client, or a process
+enum placement { SAME_CPU, OTHER_CPU }; // where peers run; the client's CPU is the visit's
+
+struct linux_circle;
+
+// What else a circle's contract says if its peers run on another CPU than the client.
+struct elsewhere {
+    const char *const *sequence;     // NULL: as on one CPU
+    const struct cyc_expect *expect; // counters of both CPUs
+    const struct cyc_expect *at_least;
+    void (*setup)(const struct linux_circle *self); // NULL: as on one CPU
+    cyc_pass_fn *pass;
+};
 
 // `self` is passed to every function, so that several circles can share them.
 struct linux_circle {
     // The contract. Counters are named in FORMAT.md, and each is checked in every test.
-    const char *title;               // one line for people
-    const char *const *sequence;     // CYC_SEQUENCE("who: what", ...): one turn, in order
-    enum interval interval;          // ROUND_TRIP if not set
-    const char *from, *to;           // the event at each end of the interval
-    const struct cyc_expect *expect; // CYC_EXPECT({"counter", exact count per turn}, ...)
-    const struct cyc_param *params;  // CYC_PARAMS({"name", "value"}, ...), or NULL
+    const char *title;                 // one line for people
+    const char *const *sequence;       // CYC_SEQUENCE("who: what", ...): one turn, in order
+    enum interval interval;            // ROUND_TRIP if not set
+    const char *from, *to;             // the event at each end of the interval
+    const struct cyc_expect *expect;   // CYC_EXPECT({"counter", exact count per turn}, ...)
+    const struct cyc_expect *at_least; // lower bounds, where a race decides; NULL if there are none
+    const struct cyc_param *params;    // CYC_PARAMS({"name", "value"}, ...), or NULL
 
     // Makes the objects and starts the peers; calls circle_skip() if this machine cannot run the
     // circle. NULL if there is nothing to make.
@@ -40,8 +53,12 @@ struct linux_circle {
     // What every call of `turns` does besides its turns, if that is countable: a call for no turns.
     // Its events are taken off the counters. NULL if there is nothing.
     void (*idle)(const struct linux_circle *self);
-    enum space space;    // where peer_start() puts the server
-    int client, server;  // SCHED_FIFO priorities, 1 to 99; 0 if there is no server
+    enum space space;         // where peer_start() puts the server
+    int client, server;       // SCHED_FIFO priorities, 1 to 99; 0 if there is no server
+    enum placement placement; // OTHER_CPU: the circle is one of two CPUs
+    int spins;                // the peers wait by reading memory, and never block
+    // Makes KEY.other_cpu of the circle, which is the same with its peers on another CPU; or NULL.
+    const struct elsewhere *elsewhere;
     int needs_fifo;      // equal priorities are not enough: it relies on the order of arrival, too
     const void *variant; // what distinguishes circles that share functions; only they know its type
 };
@@ -76,8 +93,9 @@ static inline long must(long result, const char *call)
     return result;
 }
 
-// Starts the server on the visit's CPU with priority self->server, as a thread or a process after
-// self->space. `body` runs for ever; it ends with the visit. Returns the peer's thread id.
+// Starts the server, on the CPU of self->placement and with priority self->server, as a thread or a
+// process after self->space. `body` runs for ever; it ends with the visit. Returns the peer's
+// thread id.
 pid_t peer_start(const struct linux_circle *self, void (*body)(const struct linux_circle *self));
 // The same for circles whose peer is not "the server": explicit space and priority.
 pid_t peer_start_at(const struct linux_circle *self, enum space space, int priority,
@@ -90,6 +108,7 @@ void *shared_alloc(size_t size);
 struct outcomes {
     int64_t handled;   // a signal, message or event arrived where it was meant to
     int64_t contended; // a lock's slow path was taken
+    int64_t rests;     // a side that waits by reading memory gave up its CPU: spin.h
     int64_t requests;  // calls of `turns` and `idle`, of a circle that has both
 };
 extern struct outcomes *outcomes;

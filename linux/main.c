@@ -46,7 +46,7 @@ static _Noreturn void usage(const char *what)
 {
     fprintf(stderr,
             "cyclometer-linux: %s; usage: cyclometer-linux [--list] [--proof] [--symbols] [--cpu "
-            "N] [--run N] "
+            "N] [--other-cpu N|none] [--apart WORD] [--run N] "
             "[--watchdog SECONDS] [--clock native|referenced|cycles|icount|moved] [--hz N] [--exec "
             "FILE] "
             "[--policy auto|fifo|other|batch|any] [--nice N] [--slice NS]\n",
@@ -115,6 +115,20 @@ static int note_scheduling(struct options *options, const char *name, const char
     return 1;
 }
 
+// Whether an option about the second CPU is meant; its value is noted then.
+static int note_other_cpu(struct options *options, const char *name, const char *value)
+{
+    if (strcmp(name, "--apart") == 0 && value != NULL)
+        options->apart = value;
+    else if (strcmp(name, "--other-cpu") == 0 && value != NULL && strcmp(value, "none") == 0)
+        options->other_cpu = NO_OTHER_CPU;
+    else if (strcmp(name, "--other-cpu") == 0)
+        options->other_cpu = (int)number(name, value, 0, CPU_SETSIZE - 1);
+    else
+        return 0;
+    return 1;
+}
+
 static void check_policy(const struct options *options, int list)
 {
     static const char *const known[] = {"auto", "fifo", "other", "batch", "any"};
@@ -149,10 +163,12 @@ static int parse_options(struct options *options, int argc, char **argv)
             options->visit = (int)number(name, value, 3, INT_MAX);
         else if (strcmp(name, "--exec") == 0 && value != NULL)
             options->exec = value;
-        else if (!note_scheduling(options, name, value))
+        else if (!note_other_cpu(options, name, value) && !note_scheduling(options, name, value))
             usage("unknown option");
         i++;
     }
+    if (options->other_cpu == options->cpu)
+        usage("--other-cpu names another CPU than --cpu");
     check_policy(options, list);
     if (strcmp(options->clock, "native") != 0 && strcmp(options->clock, "cycles") != 0 &&
         !host_referenced(options) && !options_exact(options))
@@ -196,9 +212,9 @@ static _Noreturn void make_visit(const struct options *options)
     if (options->exec != NULL)
         refuse_if(programs_read(options->exec), EXIT_USAGE);
     programs_describe();
-    refuse_if(registry_prepare(programs_circles(), options_fair(options)), EXIT_USAGE);
+    refuse_if(registry_prepare(programs_circles(), options), EXIT_USAGE);
     host_join_clock(&clock, options);
-    counters_join(options);
+    counters_join(options, registry_find(run->visit.key)->circle);
     visit_make(&clock, options);
 }
 
@@ -210,7 +226,7 @@ static void prepare_run(struct cyc_clock *clock, const struct options *options)
         refuse_if(programs_try(options->watchdog_s), EXIT_USAGE);
     }
     programs_describe();
-    refuse_if(registry_prepare(programs_circles(), options_fair(options)), EXIT_USAGE);
+    refuse_if(registry_prepare(programs_circles(), options), EXIT_USAGE);
     refuse_if(host_choose_clock(clock, options), EXIT_REFUSED);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     run->lines.held = first_process;
@@ -219,7 +235,7 @@ static void prepare_run(struct cyc_clock *clock, const struct options *options)
 
 static void measure(char **arguments, const struct options *options)
 {
-    host_supervise(options->cpu);
+    host_supervise(options);
     if (!options_exact(options))
         host_prepare_evict();
     counters_prepare(options);
@@ -230,8 +246,12 @@ static void measure(char **arguments, const struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = {
-        .cpu = last_cpu(), .watchdog_s = 10, .clock = "native", .policy = "auto", .visit = -1};
+    struct options options = {.cpu = last_cpu(),
+                              .other_cpu = ONE_CPU,
+                              .watchdog_s = 10,
+                              .clock = "native",
+                              .policy = "auto",
+                              .visit = -1};
     struct cyc_clock clock;
     first_process = init_is_first();
     if (first_process)

@@ -13,13 +13,18 @@
 // The linker names the ends of a section whose name is a C identifier.
 extern const struct registered_circle *const __start_cyc_circles[], *const __stop_cyc_circles[];
 
+#define PARAMS_MAX 8
+
 static const struct registered_circle **circles; // sorted; ends with NULL
 static int fair;                                 // the ordinary scheduler decides who runs
+static const char *apart;                        // how far the two CPUs are apart, or NULL
 
+// A circle and the one that is made of it, which has a longer key, share their source.
 static int by_source(const void *one, const void *other)
 {
     const struct registered_circle *const *a = one, *const *b = other;
-    return strverscmp((*a)->source, (*b)->source);
+    int order = strverscmp((*a)->source, (*b)->source);
+    return order != 0 ? order : strcmp((*a)->key, (*b)->key);
 }
 
 static const char *contract_problem(const struct linux_circle *c)
@@ -33,6 +38,9 @@ static const char *contract_problem(const struct linux_circle *c)
     for (const struct cyc_expect *e = c->expect; e->counter != NULL; e++)
         if (!counters_known(e->counter))
             return ".expect names a counter that this harness does not have; FORMAT.md lists them";
+    for (const struct cyc_expect *e = c->at_least; e != NULL && e->counter != NULL; e++)
+        if (!counters_known(e->counter))
+            return ".at_least names a counter that this harness does not have";
     return NULL;
 }
 
@@ -68,19 +76,68 @@ static void leave_out_priorities(void)
     circles[kept] = NULL;
 }
 
-const char *registry_prepare(const struct registered_circle *const *more, int is_fair)
+static void leave_out_two_cpus(void)
 {
-    static char sentence[320];
+    size_t kept = 0;
+    for (size_t i = 0; circles[i] != NULL; i++)
+        if (circles[i]->circle->placement == SAME_CPU)
+            circles[kept++] = circles[i];
+    circles[kept] = NULL;
+}
+
+// The same circle with its peers on another CPU, or NULL if memory is short.
+static const struct registered_circle *place_elsewhere(const struct registered_circle *one)
+{
+    const struct elsewhere *elsewhere = one->circle->elsewhere;
+    struct linux_circle *circle = malloc(sizeof *circle);
+    struct registered_circle *registered = malloc(sizeof *registered);
+    char *key, *title;
+    if (circle == NULL || registered == NULL || asprintf(&key, "%s.other_cpu", one->key) < 0 ||
+        asprintf(&title, "%s, between two CPUs", one->circle->title) < 0)
+        return NULL;
+    *circle = *one->circle;
+    circle->title = title;
+    circle->sequence = elsewhere->sequence != NULL ? elsewhere->sequence : circle->sequence;
+    circle->expect = elsewhere->expect;
+    circle->at_least = elsewhere->at_least;
+    circle->setup = elsewhere->setup != NULL ? elsewhere->setup : circle->setup;
+    circle->pass = elsewhere->pass != NULL ? elsewhere->pass : circle->pass;
+    circle->elsewhere = NULL;
+    circle->placement = OTHER_CPU;
+    *registered = (struct registered_circle){key, one->source, circle};
+    return registered;
+}
+
+// The linked circles, `more`, and what is made of them for two CPUs. 0, or -1: out of memory.
+static int gather(const struct registered_circle *const *more)
+{
     size_t linked = (size_t)(__stop_cyc_circles - __start_cyc_circles), count = linked;
     while (more[count - linked] != NULL)
         count++;
-    circles = calloc(count + 1, sizeof *circles);
+    circles = calloc(2 * count + 1, sizeof *circles);
     if (circles == NULL)
-        return "out of memory";
+        return -1;
     memcpy(circles, __start_cyc_circles, linked * sizeof *circles);
     memcpy(circles + linked, more, (count - linked) * sizeof *circles);
-    qsort(circles, count, sizeof *circles, by_source);
+    size_t all = count;
     for (size_t i = 0; i < count; i++) {
+        if (circles[i]->circle->elsewhere == NULL)
+            continue;
+        circles[all] = place_elsewhere(circles[i]);
+        if (circles[all++] == NULL)
+            return -1;
+    }
+    qsort(circles, all, sizeof *circles, by_source);
+    return 0;
+}
+
+const char *registry_prepare(const struct registered_circle *const *more,
+                             const struct options *options)
+{
+    static char sentence[320];
+    if (gather(more) != 0)
+        return "out of memory";
+    for (size_t i = 0; circles[i] != NULL; i++) {
         const char *what = problem(circles[i]);
         if (what != NULL) {
             snprintf(sentence, sizeof sentence, "%s: circle \"%s\": %s", circles[i]->source,
@@ -88,9 +145,12 @@ const char *registry_prepare(const struct registered_circle *const *more, int is
             return sentence;
         }
     }
-    fair = is_fair;
+    fair = options_fair(options);
+    apart = options->apart;
     if (fair)
         leave_out_priorities();
+    if (options->other_cpu == ONE_CPU)
+        leave_out_two_cpus();
     return NULL;
 }
 
@@ -116,13 +176,14 @@ static int is_one_of(const char *name, const char *const *names)
 
 #define EXPECT_MAX 16
 
-// What the ordinary scheduler guarantees of a circle with several threads. Each side is switched to
-// at least once a turn, because a reply follows its request. How often a thread blocks or is
-// preempted, whom it wakes, and with it which system calls are made, is the scheduler's choice.
+// What the ordinary scheduler guarantees of a circle with several threads on one CPU. Each side is
+// switched to at least once a turn, because a reply follows its request. How often a thread blocks
+// or is preempted, whom it wakes, and with it which system calls are made, is the scheduler's
+// choice.
 static void weaken(struct cyc_contract *contract, int has_server)
 {
     static const char *const bounded[] = {"switches", "space_switches", "cpu_switches", NULL};
-    static const char *const kept[] = {"faults", "handled", NULL};
+    static const char *const kept[] = {"faults", "handled", "elsewhere", NULL};
     static struct cyc_expect exact[EXPECT_MAX + 1], least[EXPECT_MAX + 1];
     int exacts = 0, leasts = 0;
     for (const struct cyc_expect *e = contract->expect; e->counter != NULL; e++) {
@@ -134,7 +195,7 @@ static void weaken(struct cyc_contract *contract, int has_server)
     }
     exact[exacts] = least[leasts] = (struct cyc_expect){0};
     contract->expect = exact;
-    contract->at_least = least;
+    contract->at_least = contract->at_least != NULL ? contract->at_least : least;
 }
 
 static int several_threads(const struct linux_circle *c)
@@ -143,6 +204,23 @@ static int several_threads(const struct linux_circle *c)
         if (strcmp(e->counter, "cpu_switches") == 0)
             return 1; // a thread is born and ends in every turn
     return c->server != 0;
+}
+
+// The circle's own parameters and where its peers run.
+static const struct cyc_param *placed(const struct linux_circle *c)
+{
+    static struct cyc_param all[PARAMS_MAX + 1];
+    size_t count = 0;
+    if (c->placement == SAME_CPU)
+        return c->params;
+    for (const struct cyc_param *p = c->params; p != NULL && p->name != NULL; p++)
+        if (count < PARAMS_MAX - 2)
+            all[count++] = *p;
+    all[count++] = (struct cyc_param){"placement", "other_cpu"};
+    if (apart != NULL)
+        all[count++] = (struct cyc_param){"apart", apart};
+    all[count] = (struct cyc_param){0};
+    return all;
 }
 
 struct cyc_contract registry_contract(const struct registered_circle *registered)
@@ -158,7 +236,8 @@ struct cyc_contract registry_contract(const struct registered_circle *registered
         .from = c->from,
         .to = c->to,
         .expect = c->expect,
-        .params = c->params,
+        .at_least = c->at_least,
+        .params = placed(c),
         .correction = "none",
         .source = registered->source,
     };

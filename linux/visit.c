@@ -109,6 +109,8 @@ struct peer {
 static void run_peer(const struct peer *peer)
 {
     struct peer mine = *peer;
+    if (mine.self->placement == OTHER_CPU && host_pin(run_options->other_cpu) != NULL)
+        circle_fail("sched_setaffinity to the other CPU");
     if (mine.priority > 0)
         host_schedule(run_options, mine.priority);
     __atomic_store_n(mine.thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
@@ -247,6 +249,8 @@ void visit_make(const struct cyc_clock *clock, const struct options *options)
     run_clock = clock;
     run_options = options;
     memset(&run->outcomes, 0, sizeof run->outcomes);
+    if (current->circle->placement == OTHER_CPU && options->other_cpu == NO_OTHER_CPU)
+        circle_skip("this process may not use a second CPU of the kind that --cpus names");
     host_lock_memory(STACK_BYTES);
     host_schedule(options, current->circle->client);
     measure();

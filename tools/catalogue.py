@@ -46,8 +46,9 @@ def render(listing: dict[str, Any]) -> str:
     """
     about = {target["name"]: target["description"] for target in listing["targets"]}
     lines = [HEAD]
-    for targets, rows in _sections(listing["circles"]).values():
-        lines += [f"## {targets[0]}: {about[targets[0]]}", ""]
+    for targets, rows in _sections(listing["circles"]).items():
+        alone = " alone" if len(targets) == 1 else ""
+        lines += [f"## {targets[0]}{alone}: {about[targets[0]]}", ""]
         lines += [
             *(f"The same on {name}: {about[name]}.\n" for name in targets[1:]),
             f"{len(rows)} circles.",
@@ -65,15 +66,21 @@ def render(listing: dict[str, Any]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _sections(circles: list[dict[str, Any]]) -> dict[str, tuple[list[str], list[dict[str, Any]]]]:
-    """The targets of the same circles and these circles, by what the contracts say."""
-    found: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
-    by_target = sorted(circles, key=lambda circle: (circle["target"], circle["key"]))
-    for target, group in itertools.groupby(by_target, lambda circle: circle["target"]):
-        rows = list(group)
-        said = json.dumps([(row["key"], row["contract"]) for row in rows], sort_keys=True)
-        found.setdefault(said, ([], rows))[0].append(target)
-    return found
+def _sections(
+    circles: list[dict[str, Any]],
+) -> dict[tuple[str, ...], list[dict[str, Any]]]:
+    """The targets that share circles -> the circles that these and no others have."""
+    owners: dict[str, tuple[list[str], dict[str, Any]]] = {}
+    for row in sorted(circles, key=lambda circle: (circle["target"], circle["key"])):
+        said = json.dumps([row["key"], row["contract"]], sort_keys=True)
+        owners.setdefault(said, ([], row))[0].append(row["target"])
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for targets, row in owners.values():
+        found.setdefault(tuple(targets), []).append(row)
+    return {
+        targets: sorted(rows, key=lambda row: row["key"])
+        for targets, rows in sorted(found.items(), key=lambda pair: (pair[0][0], -len(pair[0])))
+    }
 
 
 def _row(key: str, contract: dict[str, Any]) -> str:

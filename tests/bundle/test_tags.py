@@ -43,6 +43,36 @@ def test_each_disturbance_has_its_own_tag(counter: str, cause: str, times: int) 
     assert tag({"switches": 0}, **{"switches": 0, counter: times}) == {cause}
 
 
+TWO_CPUS = {"switches": 20, "cpu_switches": 20, "other_cpu_switches": 20}
+
+
+def test_what_two_cpus_send_each_other_is_no_disturbance() -> None:
+    sent = {"interrupts": 10, "ipis": 10, "other_interrupts": 13, "other_ipis": 13}
+    assert tag({"faults": 0}, faults=0, **TWO_CPUS, **sent) == set()
+    assert tag({"faults": 0}, faults=0, **TWO_CPUS, **sent | {"interrupts": 11}) == {"interrupt"}
+    other = sent | {"other_interrupts": 14}
+    assert tag({"faults": 0}, faults=0, **TWO_CPUS, **other) == {"interrupt"}
+
+
+@pytest.mark.parametrize("cpu", ["cpu_switches", "other_cpu_switches"])
+def test_a_stranger_on_either_cpu_is_one(cpu: str) -> None:
+    assert tag({"faults": 0}, faults=0, **TWO_CPUS) == set()
+    assert tag({"faults": 0}, faults=0, **TWO_CPUS | {cpu: 22}) == {"preempted"}
+
+
+def test_time_stolen_from_the_other_cpu_and_a_wait_in_vain_set_a_test_aside() -> None:
+    assert tag({}, **TWO_CPUS, other_steal_ns=1) == {"steal"}
+    assert tag({}, **TWO_CPUS, rests=1) == {"preempted"}
+
+
+def test_a_bundle_with_circles_of_two_cpus_judges_those_of_one_as_before() -> None:
+    absent = dict.fromkeys(("other_cpu_switches", "ipis", "other_ipis"), MISSING)
+    one = {"switches": 20, "cpu_switches": 20, "interrupts": 0}
+    assert tag({"switches": 2}, **one, **absent) == set()
+    assert tag({"switches": 2}, **one | {"cpu_switches": 21}, **absent) == {"preempted"}
+    assert tag({"switches": 2}, **one | {"interrupts": 1}, **absent) == {"interrupt"}
+
+
 def test_a_counter_that_was_not_read_proves_nothing_and_breaks_nothing() -> None:
     assert tag({"entries": 4, "switches": 2}, switches=20, entries=MISSING) == set()
     assert tag({"entries": 4}) == set()

@@ -3,7 +3,9 @@
 // Circles that break their word, compiled into a harness by the tests: a contract that does not
 // hold (two switches in a null system call), circles that never end, and one that dies.
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -79,4 +81,60 @@ CIRCLE("fixture.layout") = {
     ALONE("nothing"),
     .expect = CYC_EXPECT({"entries", 0}),
     .pass = where,
+};
+
+static int request, reply;
+
+static void count(int descriptor, uint64_t number)
+{
+    must(write(descriptor, &number, sizeof number), "write");
+}
+
+static void await(int descriptor)
+{
+    uint64_t number;
+    must(read(descriptor, &number, sizeof number), "read");
+}
+
+// A server that is to run on another CPU and goes to the client's.
+static void serve_here(const struct linux_circle *self)
+{
+    cpu_set_t set;
+    await(request);
+    CPU_ZERO(&set);
+    CPU_SET(*(const int *)self->variant, &set);
+    must(sched_setaffinity(0, sizeof set, &set), "sched_setaffinity");
+    for (;; await(request))
+        count(reply, 1);
+}
+
+static int client_cpu;
+
+static void set_up_strayed(const struct linux_circle *self)
+{
+    client_cpu = sched_getcpu();
+    request = (int)must(eventfd(0, EFD_CLOEXEC), "eventfd");
+    reply = (int)must(eventfd(0, EFD_CLOEXEC), "eventfd");
+    peer_start(self, serve_here);
+}
+
+static void round_trips(void *arg, uint64_t turns)
+{
+    (void)arg;
+    for (; turns > 0; turns--) {
+        count(request, 1);
+        await(reply);
+    }
+}
+
+CIRCLE("fixture.strayed") = {
+    .title = "A round trip said to cross CPUs, whose server moves to the client's",
+    ROUND_TRIP_EQUAL("write", "read"),
+    .expect = CYC_EXPECT({"elsewhere", 0}),
+    .setup = set_up_strayed,
+    .turns = round_trips,
+    .placement = OTHER_CPU,
+    .client = 50,
+    .server = 50,
+    .variant = &client_cpu,
 };

@@ -25,7 +25,17 @@ _NEARLY = 0.9  # of a pause, whose begin and end lie on timer ticks
 UNSTEADY = 0.01
 _UNSTEADY_UNITS = 2  # of a coarse clock, to which a chain's time is rounded at both ends
 # Counters that show a disturbance when they exceed what the contract expects of them.
-_EXCESS = {"interrupts": "interrupt", "steal_ns": "steal", "migrations": "migrated"}
+_EXCESS = {
+    "interrupts": "interrupt",
+    "steal_ns": "steal",
+    "migrations": "migrated",
+    "other_interrupts": "interrupt",
+    "other_steal_ns": "steal",
+    "rests": "preempted",  # a side waited in vain: the other one did not run
+}
+# Counted in circles of two CPUs: what one CPU sends the other is part of such a circle, or of the
+# reading of its counters.
+_SENT = {"interrupts": "ipis", "other_interrupts": "other_ipis"}
 
 
 def tags(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.int32]:
@@ -90,7 +100,10 @@ def _present(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
 def _off(
     contract: Contract, counter: str, turns: NDArray[np.int64], counters: Counts
 ) -> NDArray[np.int64]:
-    return counters[counter] - contract.expect.get(counter, 0) * turns
+    off = counters[counter] - contract.expect.get(counter, 0) * turns
+    if (sent := _SENT.get(counter, "")) in counters and sent not in contract.expect:
+        off = off - np.where(_present(counters[sent]), counters[sent], 0)
+    return off
 
 
 def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:
@@ -104,6 +117,8 @@ def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
     ordinary scheduler, it is none.
     """
     expect = contract.expect
+    if _of_two_cpus(counters) and "cpu_switches" not in contract.at_least:
+        return _strangers(counters)
     counted = "switches" in expect or "switches" in contract.at_least
     if "cpu_switches" in contract.at_least:
         return np.zeros(len(turns), bool)
@@ -118,3 +133,17 @@ def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
             _off(contract, "involuntary", turns, counters) > 0
         )
     return np.zeros(len(turns), bool)
+
+
+def _of_two_cpus(counters: Counts) -> bool:
+    names = ("cpu_switches", "other_cpu_switches", "switches")
+    return all(name in counters and bool(_present(counters[name]).all()) for name in names)
+
+
+def _strangers(counters: Counts) -> NDArray[np.bool_]:
+    """Tests of a circle of two CPUs in which one of them ran a thread that takes no part: a
+    participant that blocks leaves its CPU for another thread or the idle one, and comes back.
+    """
+    switches = counters["cpu_switches"] + counters["other_cpu_switches"]
+    strangers: NDArray[np.bool_] = switches != 2 * counters["switches"]
+    return strangers

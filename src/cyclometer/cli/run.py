@@ -89,6 +89,11 @@ def _axes(
     "--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]"
 )
 @click.option(
+    "--cpus",
+    metavar="A,B",
+    help="Measure circles between two CPUs, too: A,B, or auto, llc, other, smt for how far apart.",
+)
+@click.option(
     "--clock",
     type=click.Choice(["referenced", "native", "cycles"]),
     help="Clock of the Linux harness.  [default: referenced]",

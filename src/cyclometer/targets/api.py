@@ -35,6 +35,7 @@ class Request:
     method: str | None = None
     budget_s: float | None = None
     cpu: int | None = None
+    cpus: str | None = None  # "A,B" or a kind of pair: targets.linux.placement
     clock: str | None = None
     seed: int | None = None
     watchdog_s: int | None = None

@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from cyclometer.bundle.model import Contract
 from cyclometer.targets.linux import plan
 from cyclometer.targets.linux.plan import Cost
 
@@ -63,3 +64,15 @@ def test_a_measurement_that_fell_behind_takes_fewer_tests_and_one_ahead_no_more(
     assert plan.paced(flow, 0.5).tests == 20
     assert plan.paced(flow, 0).tests == 3
     assert plan.paced(plan.single_flow(1), 0).tests == 1
+
+
+def test_circles_of_two_cpus_are_measured_where_they_are_asked_for() -> None:
+    here = Contract(key="pipe.round_trip")
+    there = Contract(key="pipe.round_trip.other_cpu", params={"placement": "other_cpu"})
+
+    def chosen(only: str, two_cpus: bool) -> list[str]:
+        return [c.key for c in plan.choose([here, there], [only], two_cpus)]
+
+    assert chosen("*", False) == chosen("pipe.*", False) == [here.key]
+    assert chosen("*", True) == [here.key, there.key]
+    assert chosen("*.other_cpu", False) == [there.key]

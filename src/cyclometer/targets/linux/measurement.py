@@ -22,6 +22,7 @@ from cyclometer.targets import build
 from cyclometer.targets.api import MeasurementResult, Progress
 from cyclometer.targets.linux import harness, plan
 from cyclometer.targets.linux.harness import PLAIN, Harness, Launch, Visit
+from cyclometer.targets.linux.placement import CpuPair
 from cyclometer.targets.linux.plan import Cost
 from cyclometer.units import NS_PER_S
 
@@ -54,10 +55,12 @@ class MeasurementSettings:
     policy: str = "auto"  # SCHED_FIFO if the kernel allows it, else the ordinary scheduler
     nice: int | None = None
     slice_ns: int | None = None
+    pair: CpuPair | None = None  # None: no circles of two CPUs
 
     def options(self) -> list[str]:
         """Options of the harness."""
         options = ["--clock", self.clock, "--cpu", str(self.cpu), "--policy", self.policy]
+        options += [] if self.pair is None else self.pair.options()
         options += [] if self.nice is None else ["--nice", str(self.nice)]
         return options + ([] if self.slice_ns is None else ["--slice", str(self.slice_ns)])
 

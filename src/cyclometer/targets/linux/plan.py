@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from cyclometer.bundle.model import Contract
 from cyclometer.errors import UsageError
 from cyclometer.record.schema import Flow
+from cyclometer.targets.linux.placement import PARAMETER
 
 # A test this long is mostly free of timer ticks (4 ms apart at 250 Hz) and dwarfs what reading a
 # clock costs.
@@ -110,13 +111,17 @@ def reference_flow(cost: Cost) -> Flow:
     return accumulated_flow(cost, _REFERENCE_TESTS)
 
 
-def choose(contracts: Sequence[Contract], only: Sequence[str]) -> list[Contract]:
+def choose(
+    contracts: Sequence[Contract], only: Sequence[str], two_cpus: bool = True
+) -> list[Contract]:
     """The circles that match, and the references, which every measurement of Linux needs;
     UsageError for none.
+
+    Unless `two_cpus`, circles of two CPUs are chosen only by patterns that match no others.
     """
-    chosen = [
-        c.key for c in contracts if any(fnmatch.fnmatchcase(c.key, pattern) for pattern in only)
-    ]
+    matching = [c for c in contracts if any(fnmatch.fnmatchcase(c.key, one) for one in only)]
+    on_one = [c for c in matching if PARAMETER not in c.params]
+    chosen = {c.key for c in (matching if two_cpus else on_one or matching)}
     if not chosen:
         close = get_close_matches(only[0], [c.key for c in contracts], n=1)
         hint = f"; did you mean {close[0]}?" if close else ""

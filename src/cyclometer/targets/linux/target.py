@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,32 @@ from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.doctor.checks import examine
 from cyclometer.doctor.observe import observe
+from cyclometer.errors import UsageError
 from cyclometer.record.profile import Profile
 from cyclometer.record.schema import Circle, Hello
 from cyclometer.targets import build
 from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
-from cyclometer.targets.linux import harness, inherited, paired, profile
+from cyclometer.targets.linux import harness, inherited, paired, placement, profile
 from cyclometer.targets.linux.added import added, described, learned
 from cyclometer.targets.linux.measurement import Measurement, MeasurementSettings
 from cyclometer.targets.linux.paired import Variant
+from cyclometer.targets.linux.placement import AUTO, CpuPair
 from cyclometer.targets.linux.plan import choose
 
 _OPTIONS = frozenset(
-    ("only", "runs", "quick", "method", "budget_s", "cpu", "clock", "seed", "watchdog_s", "flow")
+    (
+        "only",
+        "runs",
+        "quick",
+        "method",
+        "budget_s",
+        "cpu",
+        "cpus",
+        "clock",
+        "seed",
+        "watchdog_s",
+        "flow",
+    )
 ) | {"circles", "exec", "policy", "nice", "slice_s"}
 _PLAIN = Variant()
 _QUICK = MeasurementSettings(runs=3, rounds=1, budget_s=12.0)
@@ -50,20 +65,23 @@ class LinuxTarget:
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of the harness; a Linux has no `config` to choose."""
         Request(config=config or {}).refuse_others(self.name, self.options)
-        return _circles(MeasurementSettings(cpu=_last_cpu(), policy="any"))
+        return _circles(MeasurementSettings(cpu=_last_cpu(), policy="any", pair=CpuPair(None, "")))
 
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """Measures; Ctrl-C ends it early and keeps what there is."""
         request.refuse_others(self.name, self.options)
-        settings = _settings(request)
+        settings = _settings(request, AUTO)
         ours = added(request.circles, request.exec)
         program = build.harness(circles=ours.files)
         known = learned(program, ours.programs, settings.options(), settings.watchdog_s)
         with described(known) as options:
             clock, contracts = _circles(settings, Variant(program=program), options)
-            wanted = choose(contracts, ours.chosen(settings.only, contracts))
+            wanted = choose(
+                contracts, ours.chosen(settings.only, contracts), request.cpus is not None
+            )
+            settings = _without_idle_pair(settings, wanted)
             assembler = Assembler(self.name, environment | inherited.collect())
             return _measured(
                 Measurement(
@@ -76,9 +94,9 @@ class LinuxTarget:
         `profile.profile`.
         """
         request.refuse_others(self.name, self.options)
-        settings = _settings(request)
+        settings = _settings(request, AUTO)
         before = os.sched_getaffinity(0)
-        _leave_cpu(settings.cpu)
+        _leave_cpus(settings)
         try:
             return profile.profile(settings, key, seconds)
         finally:
@@ -104,7 +122,7 @@ class LinuxTarget:
             clock, contracts = _circles(settings, variant)
             facts = collect() | inherited.collect() | {"ab": variant.facts}
             assembler = Assembler(self.name, facts)
-            assembler.problems += _cautions(settings.cpu)
+            assembler.problems += _cautions(settings)
             assembler.plan["ab"] = {"id": together, "side": paired.SIDES[side]}
             wanted = choose(contracts, settings.only)
             halves.append(
@@ -113,7 +131,7 @@ class LinuxTarget:
                 )
             )
         before = os.sched_getaffinity(0)
-        _leave_cpu(settings.cpu)
+        _leave_cpus(settings)
         both, interrupted = paired.Paired(halves, switch), False
         try:
             both.run()
@@ -127,10 +145,10 @@ class LinuxTarget:
 
 def _measured(measurement: Measurement) -> MeasurementResult:
     """Runs a measurement off its CPU; an interrupt ends it early and keeps what there is."""
-    cpu, problems = measurement.settings.cpu, measurement.assembler.problems
+    settings, problems = measurement.settings, measurement.assembler.problems
     before = os.sched_getaffinity(0)
-    _leave_cpu(cpu)
-    problems += _cautions(cpu)
+    _leave_cpus(settings)
+    problems += _cautions(settings)
     interrupted = False
     try:
         measurement.run()
@@ -147,11 +165,14 @@ def _measured(measurement: Measurement) -> MeasurementResult:
 _TOLD = ("RT throttling", "steal", "other load", "SCHED_FIFO")
 
 
-def _cautions(cpu: int) -> list[Problem]:
-    """What is amiss with the measured CPU, one sentence each, so that it stands beside the
+def _cautions(settings: MeasurementSettings) -> list[Problem]:
+    """What is amiss with the measured CPUs, one sentence each, so that it stands beside the
     figures.
     """
-    found = [f for f in examine(observe(cpu)) if f.name in _TOLD and f.state in ("warn", "bad")]
+    found = [
+        f for cpu in _measured_cpus(settings) for f in examine(observe(cpu)) if f.name in _TOLD
+    ]
+    found = [f for f in dict.fromkeys(found) if f.state in ("warn", "bad")]
     cautions = [
         Problem(f"{f.found}; `cyclometer doctor` says what it costs", f.name, "environment")
         for f in found
@@ -165,8 +186,10 @@ def _cautions(cpu: int) -> list[Problem]:
     return cautions
 
 
-def _settings(request: Request) -> MeasurementSettings:
+def _settings(request: Request, kind: str | None = None) -> MeasurementSettings:
+    """`kind`: of the pair of CPUs, where the request names none; None: no such pair."""
     base = _QUICK if request.quick else MeasurementSettings()
+    cpu, pair = _cpus(request, kind)
     return MeasurementSettings(
         runs=request.runs or base.runs,
         rounds=base.rounds if request.flow is None else 1,
@@ -174,7 +197,8 @@ def _settings(request: Request) -> MeasurementSettings:
         budget_s=request.budget_s or base.budget_s,
         only=request.only,
         method=request.method,
-        cpu=_last_cpu() if request.cpu is None else request.cpu,
+        cpu=cpu,
+        pair=pair,
         clock=request.clock or base.clock,
         seed=time.time_ns() % 2**31 if request.seed is None else request.seed,
         watchdog_s=request.watchdog_s or base.watchdog_s,
@@ -182,6 +206,34 @@ def _settings(request: Request) -> MeasurementSettings:
         nice=request.nice,
         slice_ns=None if request.slice_s is None else round(request.slice_s * 1e9),
     )
+
+
+def _cpus(request: Request, kind: str | None) -> tuple[int, CpuPair | None]:
+    """The client's CPU, and that of peers elsewhere."""
+    cpu, allowed = _last_cpu() if request.cpu is None else request.cpu, os.sched_getaffinity(0)
+    asked = placement.parse(request.cpus) if request.cpus is not None else kind
+    if asked is None:
+        return cpu, None
+    if isinstance(asked, str):
+        return cpu, placement.pair(cpu, asked, allowed)
+    if request.cpu not in (None, asked[0]):
+        raise UsageError("--cpus names the client's CPU first; leave --cpu out")
+    if missing := [str(one) for one in asked if one not in allowed]:
+        raise UsageError(f"--cpus: this process may not use CPU {', '.join(missing)}")
+    return asked[0], CpuPair(asked[1], placement.apart(*asked))
+
+
+def _measured_cpus(settings: MeasurementSettings) -> list[int]:
+    other = None if settings.pair is None else settings.pair.other
+    return [settings.cpu] + ([] if other is None else [other])
+
+
+def _without_idle_pair(
+    settings: MeasurementSettings, wanted: Sequence[Contract]
+) -> MeasurementSettings:
+    """A run without circles of two CPUs leaves the second one alone."""
+    needed = any(placement.PARAMETER in contract.params for contract in wanted)
+    return settings if needed else replace(settings, pair=None)
 
 
 def _last_cpu() -> int:
@@ -197,9 +249,10 @@ def _circles(
     return clock, [record.contract for record in records if isinstance(record, Circle)]
 
 
-def _leave_cpu(cpu: int) -> None:
-    """Keeps this process, and the supervisors it starts, off the measured CPU where there is
-    another.
+def _leave_cpus(settings: MeasurementSettings) -> None:
+    """Keeps this process, and the supervisors it starts, off the measured CPUs as far as there are
+    others.
     """
-    if others := os.sched_getaffinity(0) - {cpu}:
-        os.sched_setaffinity(0, others)
+    for cpu in _measured_cpus(settings):
+        if others := os.sched_getaffinity(0) - {cpu}:
+            os.sched_setaffinity(0, others)

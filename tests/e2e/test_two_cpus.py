@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Circles between two CPUs on the Linux these tests run on. Counts are asserted, never a time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cyclometer.bundle.assemble import Assembler
+from cyclometer.bundle.model import Bundle, tag_bit
+from cyclometer.estimate.rows import estimates
+from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record, Skipped
+from cyclometer.targets import build
+from cyclometer.targets.linux.harness import Harness, Visit, list_circles
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this process may use one CPU"),
+]
+OTHER, CPU = min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
+TWO = ["--cpu", str(CPU), "--other-cpu", str(OTHER), "--apart", "llc"]
+
+
+def placed() -> list[str]:
+    """The circles between two CPUs that this machine has."""
+    records = list_circles(build.harness(), TWO)
+    contracts = [record.contract for record in records if isinstance(record, Circle)]
+    return [c.key for c in contracts if c.params.get("placement") == "other_cpu"]
+
+
+def visits(keys: list[str], *options: str, program: Path | None = None) -> list[Record]:
+    runner = Harness(program or build.harness(), 1, [*TWO, *options], watchdog_s=10)
+    records = [
+        record for key in keys for record in runner.visit(Visit(1, key, "proof", Flow(8, 8, 2, 5)))
+    ]
+    return records + runner.finish()
+
+
+def assembled(records: list[Record]) -> Bundle:
+    assembler = Assembler("linux", {})
+    assembler.add(1, records)
+    return assembler.bundle()
+
+
+def test_every_contract_between_two_cpus_holds() -> None:
+    keys = placed()
+    records = visits(keys, "--proof")
+    assert [r for r in records if isinstance(r, Failed)] == []
+    groups = {record.circle for record in records if isinstance(record, Group)}
+    skipped = {record.circle for record in records if isinstance(record, Skipped)}
+    assert groups | skipped == set(keys)
+    broken = {
+        e.contract.key: e.reason for e in estimates(assembled(records)) if "broken" in e.reason
+    }
+    assert broken == {}
+
+
+def test_both_cpus_are_counted_and_named() -> None:
+    key = "eventfd.round_trip.same.equal.other_cpu"
+    records = visits([key, "syscall.null"])
+    hello = next(record for record in records if isinstance(record, Hello))
+    assert hello.build["other_cpu"] == str(OTHER)
+    contract = next(r.contract for r in records if isinstance(r, Circle) and r.contract.key == key)
+    assert contract.params["apart"] == "llc"
+    (first, _, alone, _) = (record for record in records if isinstance(record, Group))
+    assert not any(name.startswith("other_") for name in alone.counters)
+    assert set(first.counters["elsewhere"]) == {0}
+    if "other_cpu_switches" in first.counters and "cpu_switches" in first.counters:
+        assert sum(first.counters["other_cpu_switches"]) > 0  # the server slept there
+
+
+def test_a_participant_that_ran_elsewhere_breaks_the_contract() -> None:
+    program = build.harness(circles=[Path(__file__).parents[1] / "data" / "bad_circles.c"])
+    bundle = assembled(visits(["fixture.strayed"], program=program))
+    group = bundle.samples.counters["elsewhere"]
+    assert np.all(group > 0)
+    undisturbed = bundle.samples.tags & ~tag_bit("invalid") == 0
+    assert np.all(bundle.samples.tags[undisturbed] == tag_bit("invalid"))
+
+
+def test_a_machine_without_such_a_pair_skips_with_a_sentence() -> None:
+    runner = Harness(build.harness(), 1, ["--other-cpu", "none", "--apart", "smt"], watchdog_s=10)
+    records = runner.visit(
+        Visit(1, "pipe.round_trip.cross.equal.other_cpu", "accumulated", Flow(8, 0, 1, 3))
+    )
+    runner.finish()
+    (said,) = (record for record in records if isinstance(record, Skipped))
+    assert "may not use a second CPU of the kind" in said.reason
+
+
+def test_without_a_second_cpu_there_are_no_such_circles() -> None:
+    records = list_circles(build.harness(), [])
+    assert not [r for r in records if isinstance(r, Circle) and "other_cpu" in r.contract.key]

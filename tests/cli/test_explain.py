@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from cyclometer.cli import cli
 from cyclometer.errors import NotComparable, UsageError
 from cyclometer.explain import sources
+from cyclometer.explain import tail as tails
 from cyclometer.record.schema import Clock, Contract
 from cyclometer.record.trace import TraceResult
 from cyclometer.targets.api import TRACE_FLOW, Request
@@ -79,6 +80,28 @@ def test_the_difference_names_function_and_cause(bundles: tuple[str, str]) -> No
         assert sum(part["change"] for part in told[view]) == 87
     assert told["functions"][0]["name"] == "poke"
     assert told["functions"][0]["causes"] == {"dcache": 87}
+
+
+def test_the_tail_is_the_turn_that_differs(tmp_path: Path) -> None:
+    evidence = machine.evidence([0, 0, 40, 0, 0, 0, 40, 0, 0, 0, 40, 0])
+    for path, data in sources.files({KEY: {"steady": evidence}}).items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    text = run("--tail", str(tmp_path), KEY, "-o", str(tmp_path / "tail.html"))
+    length = machine.LENGTH
+    assert f"differs: {length + 40} cycles, +40: every 4 turns (3 of 11 turns)" in text
+    assert f"cycles of each turn: {length} (8x), {length + 40} (3x)" in text
+    assert "The turn that differs" in (tmp_path / "tail.html").read_text()
+    told = json.loads(run("--tail", str(tmp_path), KEY, "--json"))
+    assert told["schema"] == "cyclometer/tail/1"
+    assert (told["period"], told["change"], len(told["lengths"])) == (4, 40, 11)
+
+
+def test_a_tail_is_of_one_side_and_of_many_turns(asked: list[Request]) -> None:
+    run("--tail", KEY)
+    assert [request.flow for request in asked] == [tails.FLOW]
+    with pytest.raises(UsageError, match="without --diff"):
+        run("--tail", "--diff", "a", "b", KEY)
 
 
 @pytest.mark.parametrize("diff", [False, True])

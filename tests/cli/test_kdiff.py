@@ -50,6 +50,13 @@ def test_patterns_name_families_and_default_to_three(asked: list[Request]) -> No
     assert [(r.kernel, r.append) for r in asked[2:]] == [(i, "mitigations=off") for i in IMAGES]
 
 
+def test_words_for_the_new_kernel_alone_are_added_to_those_of_both(asked: list[Request]) -> None:
+    run(*IMAGES, "--append-new", "mitigations=off")
+    run(*IMAGES, "--append", "quiet", "--append-new", "mitigations=off")
+    both = "quiet mitigations=off"
+    assert [r.append for r in asked] == [None, "mitigations=off", "quiet", both]
+
+
 @pytest.mark.parametrize(
     ("margin", "code"), [((), PASS), (("--margin", "10%"), REGRESSED), (("--margin", "20%"), PASS)]
 )

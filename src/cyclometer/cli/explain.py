@@ -18,6 +18,7 @@ from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclometer.explain.evidence import Evidence
+    from cyclometer.record.schema import Flow
 
 _DEFAULT = "default"
 
@@ -38,6 +39,9 @@ _DEFAULT = "default"
     help="A kernel image of your own; --symbols A,B adds ELF files of its programs.",
 )
 @click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
+@click.option(
+    "--tail", is_flag=True, help="What the turn that differs does beyond the common one, how often."
+)
 @click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
 @click.option(
     "-o",
@@ -59,6 +63,7 @@ def command(
     memory_jitter: int | None,
     image: Path | None,
     diff: bool,
+    tail: bool,
     lines: bool,
     output: Path | None,
     as_json: bool,
@@ -74,6 +79,8 @@ def command(
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
 
     Example: cyclometer explain pipe.round_trip.cross.equal
+
+    Example: cyclometer explain --kernel bzImage --tail syscall.null
 
     Example: cyclometer explain --target qemu-linux --kernel bzImage --symbols vmlinux syscall.null
     """
@@ -92,12 +99,22 @@ def command(
         "memory_jitter": memory_jitter,
     }
     config |= {name: str(value) for name, value in machine.items() if value is not None}
-    if (samples := sampled.profiles(sides, key, target, config)) is not None:
+    if tail and diff:
+        raise UsageError("--tail compares turns of one side; give it without --diff")
+    if not tail and (samples := sampled.profiles(sides, key, target, config)) is not None:
         sampled.tell(samples, output, as_json, _write)
         return
     target = target or ("qemu-linux" if "kernel" in config else "qemu-virt")
-    found = [_evidence(side, key, target, config, diff, image) for side in sides or [_DEFAULT]]
-    if diff:
+    from cyclometer.explain.tail import FLOW
+
+    flow = FLOW if tail else None
+    found = [
+        _evidence(side, key, target, config, diff or tail, image, flow)
+        for side in sides or [_DEFAULT]
+    ]
+    if tail:
+        _tail(found[0]["steady"], output, as_json)
+    elif diff:
         _difference(found[0], found[1], output, as_json)
     else:
         _explanation(found[0], output, as_json, lines, _measured(sides, key))
@@ -108,8 +125,9 @@ def _evidence(
     key: str,
     target: str,
     config: dict[str, str],
-    diff: bool,
+    steady_only: bool,
     image: Path | None,
+    flow: Flow | None,
 ) -> dict[str, Evidence]:
     """Traces of the circle by role, from wherever the side says."""
     from cyclometer.explain import sources
@@ -138,10 +156,11 @@ def _evidence(
         symbols=symbols if image else None,
         memory_latency_cyc=latency_cyc,
         memory_jitter=jitter,
+        flow=flow,
     )
     with Display() as display:
         progress = Progress(display.show)
-        return sources.trace(one, request, [key], steady_only=diff, progress=progress)[key]
+        return sources.trace(one, request, [key], steady_only, progress=progress)[key]
 
 
 def _advice(key: str) -> str:
@@ -209,6 +228,24 @@ def _explanation(
         print_json("explanation", report.as_json(steady, cold))
     else:
         report.show(steady, cold, lines)
+
+
+def _tail(evidence: Evidence, output: Path | None, as_json: bool) -> None:
+    from cyclometer.explain.tail import tail
+    from cyclometer.report import tail as report
+
+    found = tail(evidence)
+    if output is not None:
+        from cyclometer.report import stack_files
+        from cyclometer.report.html import explanation as html
+
+        sides = [stack_files.of_turn(e) for e in (found.difference.before, found.difference.after)]
+        stacks = stack_files.text(output, sides)
+        _write(output, html.tail_document(found) if stacks is None else stacks)
+    if as_json:
+        print_json("tail", report.as_json(found))
+    else:
+        report.show(found)
 
 
 def _difference(

@@ -38,6 +38,7 @@ _PATTERNS = ("pipe", "futex", "syscall")
     help="OLD and NEW are git revisions of the tree here: build each in a worktree by this.",
 )
 @click.option("--append", metavar="WORDS", help="Add to the command line of both kernels.")
+@click.option("--append-new", metavar="WORDS", help="Add to the command line of NEW alone.")
 @click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of both.")
 @click.option(
     "--margin",
@@ -66,6 +67,7 @@ def command(
     patterns: tuple[str, ...],
     build: str | None,
     append: str | None,
+    append_new: str | None,
     cpu_model: str | None,
     margin: float | None,
     times: tuple[Path, Path] | None,
@@ -81,6 +83,8 @@ def command(
 
     Example: cyclometer kdiff arch/x86/boot/bzImage /tmp/bzImage pipe futex syscall
 
+    Example: cyclometer kdiff bzImage bzImage --append-new mitigations=off
+
     Example: cyclometer kdiff v6.12 HEAD --build 'cp ../config .config && make -sj8 bzImage'
     """
     from cyclometer.explain.kernels import kernels
@@ -91,9 +95,10 @@ def command(
     only = tuple(_glob(pattern) for pattern in patterns or _PATTERNS)
     with ExitStack() as stack:
         images = _images((old, new), build, stack)
+        lines = [append, " ".join(filter(None, (append, append_new))) or None]
         requests = [
-            Request(only=only, kernel=image, append=append, cpu_model=cpu_model, runs=_BOOTS)
-            for image in images
+            Request(only=only, kernel=image, append=line, cpu_model=cpu_model, runs=_BOOTS)
+            for image, line in zip(images, lines, strict=True)
         ]
         before, after = _measured(requests)
         click.echo("explaining the rows that changed", err=True)

@@ -76,11 +76,11 @@ class Explanation:
         return self.a_turn(self.turn.length)
 
 
-def explain(evidence: Evidence) -> Explanation:
-    """All views of the evidence's turn. Raises BadFile or MeasurementFailed where the window holds
-    no turn.
+def explain(evidence: Evidence, turn: Turn | None = None) -> Explanation:
+    """All views of a turn of the evidence, of the steady one if none is given. Raises BadFile or
+    MeasurementFailed where the window holds no turn.
     """
-    turn, places = turns.find(evidence), evidence.places
+    turn, places = turn or turns.find(evidence), evidence.places
     steps = turn.steps
     functions = labels(steps, places, lambda place, _privilege, _space: place.function)
     in_modes = modes(steps)

@@ -38,7 +38,7 @@ def trace(
             else f"target {target.name} records no instruction traces; take one that emulates, as "
             "qemu-virt"
         )
-    flow = request.flow or target.trace_flow
+    flow = request.flow or target.trace_flow  # None: the target's own
     requests = {
         "steady": replace(
             request,

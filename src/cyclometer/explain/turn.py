@@ -43,19 +43,42 @@ class Turn:
 
 def find(evidence: Evidence) -> Turn:
     """The turn to explain. Raises BadFile if the window is not the one of its test."""
-    facts, window = evidence.facts, evidence.steps
-    where = f"the {facts.role} trace of {facts.contract.key}"
+    window, (begin, end) = evidence.steps, _timed(evidence)
+    if evidence.facts.test.turns == 1:
+        return _between(window, begin, end, 1, True, True)
+    return _steady(window, *_loop(evidence, begin, end), evidence.latency)
+
+
+def every(evidence: Evidence) -> list[Turn]:
+    """All turns of the window but the last, in order, each by itself; of a loop unrolled k times k
+    together. Raises BadFile and MeasurementFailed as `find` does.
+    """
+    window = evidence.steps
+    heads, each = _loop(evidence, *_timed(evidence))
+    pairs = zip(heads[:-1].tolist(), heads[1:].tolist(), strict=True)
+    return [_between(window, begin, end, each, True, True) for begin, end in pairs]
+
+
+def _timed(evidence: Evidence) -> tuple[int, int]:
+    """Where the interval begins and ends in the window."""
+    facts, window, where = evidence.facts, evidence.steps, _where(evidence)
     if len(windows(window, where)) != 1:
         raise BadFile(f"{where} does not hold one window; trace the circle again")
-    begin, end = _interval(window, facts.clock.name, facts.test.value, where)
-    if facts.test.turns == 1:
-        return _between(window, begin, end, 1, True, True)
-    heads, each = _heads(window, begin, end, facts.test.turns)
+    return _interval(window, facts.clock.name, facts.test.value, where)
+
+
+def _loop(evidence: Evidence, begin: int, end: int) -> tuple[_Indices, int]:
+    turns = evidence.facts.test.turns
+    heads, each = _heads(evidence.steps, begin, end, turns)
     if len(heads) < 2:
         raise MeasurementFailed(
-            f"{where} shows no loop of {facts.test.turns} turns; give the flow two or more a test"
+            f"{_where(evidence)} shows no loop of {turns} turns; give the flow two or more a test"
         )
-    return _steady(window, heads, each, evidence.latency)
+    return heads, each
+
+
+def _where(evidence: Evidence) -> str:
+    return f"the {evidence.facts.role} trace of {evidence.facts.contract.key}"
 
 
 def _interval(window: Steps, clock_name: str, value: int, where: str) -> tuple[int, int]:

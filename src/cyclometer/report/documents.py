@@ -591,6 +591,7 @@ UNTYPED = {
     "why": (1, "`compare --why`: the processor's counters of two sides"),
     "profile-difference": (1, "`explain --diff` of two sampled circles"),
     "explained-difference": (1, "`explain --diff`: what changes in a turn"),
+    "tail": (1, "`explain --tail`: the turn that differs, and how often"),
 }
 """Kinds whose content only says its version; their members are still in motion."""
 

@@ -43,7 +43,7 @@ def show_difference(found: Difference) -> None:
     for words in difference_heading(found):
         console.print(words, soft_wrap=True)
     for title, changes in difference_views(found):
-        console.print(_changes(title, changes))
+        console.print(changes_table(title, changes))
 
 
 def heading(steady: Explanation, cold: Explanation | None) -> list[str]:
@@ -202,11 +202,17 @@ def _floor(shares: Sequence[FloorShare], unit: str) -> Table:
     return table
 
 
-def _changes(title: str, changes: Sequence[PartChange]) -> Table:
-    table = _table(f"by {title}", ("before", "after", "change"), "causes of the change")
+def changes_table(
+    title: str,
+    changes: Sequence[PartChange],
+    columns: tuple[str, str, str] = ("before", "after", "change"),
+) -> Table:
+    """Changes of one view, in the order given."""
+    many = len({cause for change in changes for cause in change.by_cause}) > 1
+    table = _table(f"by {title}", columns, "causes of the change" if many else "")
     for change in changes:
         cells = (number(change.before), number(change.after), signed(change.change))
-        table.add_row(change.name, *cells, signed_causes(change))
+        table.add_row(change.name, *cells, signed_causes(change) if many else "")
     return table
 
 

@@ -151,7 +151,7 @@ class Tracer(Protocol):
     """A target that can also write down each instruction of a turn, for `cyclometer explain`."""
 
     name: str
-    trace_flow: Flow  # sizes of the traced tests
+    trace_flow: Flow | None  # sizes of the traced tests; None: by what a turn costs
 
     def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
         """Runs `request` and traces the explained test of each circle in `keys`.

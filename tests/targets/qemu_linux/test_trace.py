@@ -8,7 +8,7 @@ import pytest
 
 from cyclometer.errors import MeasurementFailed
 from cyclometer.record.address_map import Place
-from cyclometer.record.schema import Group, Pass
+from cyclometer.record.schema import Flow, Group, Pass
 from cyclometer.record.trace import INTERRUPTED, STEP, TRAPPED
 from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu import trace as qemu_trace
@@ -151,18 +151,26 @@ def test_of_passes_from_cold_to_hot_the_first_is_wanted_and_of_others_the_last()
 
 
 def test_large_turns_are_traced_few_at_a_time() -> None:
-    assert guest_trace._visit("a", "accumulated", 337, False).flow.initial == 8
-    assert guest_trace._visit("a", "accumulated", 30_000, False).flow.initial == 2
-    assert guest_trace._visit("a", "accumulated", 300_000, False).flow.initial == 1
+    sizes = [sizes_of(cost) for cost in (337, 11_000, 30_000, 60_000)]
+    assert sizes == [(4, 8), (2, 4), (1, 2), (1, 2)]
+
+
+def test_a_flow_is_heeded_as_far_as_a_log_can_hold_it() -> None:
+    asked = Flow(1, 195, 2, 1)
+    assert [sizes_of(cost, asked) for cost in (337, 2000)] == [(98, 196), (30, 60)]
+
+
+def sizes_of(cost: float, flow: Flow | None = None, few: bool = False) -> tuple[int, int]:
+    found = guest_trace._visit("a", "accumulated", cost, flow, few).flow
+    return found.initial, found.initial + found.delta
 
 
 def test_many_circles_are_traced_in_short_tests() -> None:
-    sizes = guest_trace._visit("a", "accumulated", 11_000, True).flow
-    assert (sizes.initial, sizes.initial + sizes.delta, sizes.groups) == (1, 3, 2)
+    assert sizes_of(11_000, few=True) == (1, 3)
 
 
 def test_a_turn_too_long_for_a_log_and_one_that_did_not_run_are_not_visited() -> None:
     methods = dict.fromkeys(("short", "long", "skipped"), "accumulated")
-    assert [
-        visit.key for visit in guest_trace._visits(methods, {"short": 337, "long": 278_258}, False)
-    ] == ["short"]
+    costs = {"short": 337, "long": 278_258}
+    visits = guest_trace._visits(methods, costs, None, False)
+    assert [visit.key for visit in visits] == ["short"]

@@ -14,7 +14,9 @@ from cyclometer.explain.difference import Difference, PartChange
 from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.kernels import KernelRow, Kernels
 from cyclometer.explain.parts import Part
+from cyclometer.explain.tail import Tail
 from cyclometer.report import explanation as words
+from cyclometer.report import tail as tail_words
 from cyclometer.report.chart import flame, plot, timeline
 from cyclometer.report.html.document import whole
 from cyclometer.report.html.overview import breakable
@@ -33,20 +35,31 @@ def document(steady: Explanation, cold: Explanation | None) -> str:
     return _page(steady.facts.contract.key, words.heading(steady, cold), links, turns)
 
 
+def tail_document(found: Tail) -> str:
+    """The turn that differs and the common one, to be written as UTF-8."""
+    sides = ("The common turn", "The turn that differs")
+    return _two_turns(found.difference, tail_words.heading(found), "What differs", sides)
+
+
 def difference_document(found: Difference) -> str:
     """What changed, and both turns, to be written as UTF-8."""
-    links = {"change": "What changed", "before": "Before", "after": "After"}
+    sides = ("The turn before", "The turn after")
+    return _two_turns(found, words.difference_heading(found), "What changed", sides)
+
+
+def _two_turns(found: Difference, heading: list[str], title: str, sides: tuple[str, str]) -> str:
+    links = {"change": title, "before": sides[0], "after": sides[1]}
     tables = [
         _change_table(title, changes, found.whole)
         for title, changes in words.difference_views(found)
     ]
     change = (flame_figure(flame.draw_change(found)), flame.legend_of_change())
     parts = [
-        tag("section", tag("h2", "What changed"), *tables, *change, id="change"),
-        _turn("before", "The turn before", found.before, None),
-        _turn("after", "The turn after", found.after, None),
+        tag("section", tag("h2", title), *tables, *change, id="change"),
+        _turn("before", sides[0], found.before, None),
+        _turn("after", sides[1], found.after, None),
     ]
-    return _page(found.before.facts.contract.key, words.difference_heading(found), links, parts)
+    return _page(found.before.facts.contract.key, heading, links, parts)
 
 
 def kernels_document(found: Kernels, mail: str) -> str:

@@ -30,7 +30,6 @@ from cyclometer.record.trace import TraceResult
 from cyclometer.targets import build
 from cyclometer.targets.api import (
     SILENT,
-    TRACE_FLOW,
     MeasurementResult,
     Progress,
     Request,
@@ -72,7 +71,7 @@ class QemuLinuxTarget:
     description = "a Linux kernel image under QEMU, exact in instructions"
     options = _OPTIONS
     concurrent = True  # several measurements at once take turns by the boot
-    trace_flow = TRACE_FLOW
+    trace_flow = None  # by what a turn costs
 
     def missing(self) -> str:
         """What this machine lacks for x86-64 kernels; others are asked for when one is named."""
@@ -116,13 +115,15 @@ class QemuLinuxTarget:
         keys: Sequence[str],
         measured: Mapping[str, float] | None = None,
     ) -> TraceResult:
-        """A boot that traces what the explained tests of `keys` executed. Test sizes are ours:
-        logs are large. `measured`: instructions of a turn by key, where they are known.
+        """A boot that traces what the explained tests of `keys` executed. Tests are of the
+        request's flow, if it has one, but never larger than can be written down. `measured`:
+        instructions of a turn by key, where they are known.
         """
         guest = _guest(_with_config(request), Added())
         contracts = {contract.key: contract for contract in self.circles()[1]}
         methods = {key: request.method or own_method(contracts[key]) for key in keys}
-        return guest_trace.trace(guest, methods, request.watchdog_s or BOOT_S, measured)
+        bound_s = request.watchdog_s or BOOT_S
+        return guest_trace.trace(guest, methods, bound_s, measured, request.flow)
 
 
 class _Measurement:

@@ -38,6 +38,7 @@ from cyclometer.targets.qemu_linux.symbols import Symbols
 _COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
 _STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
+_STEPS = 50_000  # that are written down in a second or two
 _FEW_TURNS = Flow(initial=1, delta=2, groups=2, tests=_TESTS)  # where many circles are traced
 _TURN_STEPS_MAX = _STEPS_MAX // 2  # tests of two sizes are traced
 _TOO_LONG = (
@@ -53,10 +54,12 @@ def trace(
     methods: Mapping[str, str],
     bound_s: float,
     measured: Mapping[str, float] | None = None,
+    flow: Flow | None = None,
 ) -> TraceResult:
     """One traced boot with the window of an explained test of each circle. `methods` names each
     circle's, by key. `measured` is what a turn of each costs, if known: it saves a boot, and
-    the tests are then as short as shows a turn that follows another.
+    the tests are then as short as shows a turn that follows another. With `flow` they are as long
+    as its largest.
 
     Raises NotComparable if there is no disassembler, MeasurementFailed if a boot ends early.
     """
@@ -71,7 +74,7 @@ def trace(
         for key, cost in costs.items()
         if cost > _TURN_STEPS_MAX
     ]
-    visits = _visits(methods, costs, few=measured is not None)
+    visits = _visits(methods, costs, flow, few=measured is not None)
     places = AddressMap({}, disassemble(guest.program, disassembler, build.sources()))
     wanted = _candidates(visits)
     with guest.boot(1, visits, [] if symbols else ["--symbols"]) as command:
@@ -127,22 +130,28 @@ def _listed(guest: Guest, console: bytes, why: str) -> Symbols:
     return known
 
 
-def _visits(methods: Mapping[str, str], costs: Mapping[str, float], few: bool) -> list[Visit]:
+def _visits(
+    methods: Mapping[str, str], costs: Mapping[str, float], flow: Flow | None, few: bool
+) -> list[Visit]:
     """Of the circles that ran, and whose turns can be written down."""
     return [
-        _visit(key, methods[key], costs[key], few)
+        _visit(key, methods[key], costs[key], flow, few)
         for key in methods
         if costs.get(key, math.inf) <= _TURN_STEPS_MAX
     ]
 
 
-def _visit(key: str, method: str, cost: float, few: bool) -> Visit:
+def _visit(key: str, method: str, cost: float, flow: Flow | None, few: bool) -> Visit:
+    """Tests of two sizes; those of a given flow are as long as it says, or as can be written
+    down.
+    """
     if method != "accumulated":
         return Visit(1, key, method, Flow(1, 0, 1, _PASSES))
-    turns = max(1, min(_TURNS_MAX, int(_STEPS_MAX / 2 / cost)))
-    if few and turns > 1:
+    if few and flow is None:
         return Visit(1, key, method, _FEW_TURNS)
-    return Visit(1, key, method, Flow(turns, turns, 2, _TESTS))
+    most = _TURNS_MAX if flow is None else flow.initial + (flow.groups - 1) * flow.delta
+    turns = max(2, min(most, int((_STEPS if flow is None else _STEPS_MAX) / cost)))
+    return Visit(1, key, method, Flow(turns // 2, turns - turns // 2, 2, _TESTS))
 
 
 def _candidates(visits: Sequence[Visit]) -> dict[int, str]:

@@ -113,6 +113,15 @@ def test_figures_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     refused(log, "more than 1000 figures")
 
 
+def test_a_history_of_too_many_figures_loses_no_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parsed, "MAX_FIGURES", 100)
+    log = tmp_path / "HIFIVE_64.jsonl"
+    log.write_text((DATA / "HIFIVE_64.jsonl").read_text() * 20)
+    refused(log, "more than 100 figures")
+
+
 def test_lines_are_bounded(tmp_path: Path) -> None:
     (tmp_path / "blank.log").write_bytes(b"Time: 1" + b"\n" * (MAX_LINES + 1))
     refused(tmp_path / "blank.log", "2000000 lines")

@@ -11,6 +11,7 @@ import pytest
 from cyclometer.errors import UsageError
 from cyclometer.ingest import Settings, detect, formats, ingest
 from cyclometer.ingest.formats import IN_TREE
+from cyclometer.ingest.formats.sel4.sel4bench import file_configuration
 from cyclometer.ingest.parsed import SETTINGS
 from cyclometer.ingest.reading import decode, read
 
@@ -189,6 +190,19 @@ def test_files_of_two_boards_are_not_one_bundle(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes((DATA / "sel4bench_unrounded.json").read_bytes())
     with pytest.raises(UsageError, match="SABRE"):
         ingest([tmp_path / "TX1_64.json", tmp_path / "SABRE_32.json"])
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "options"),
+    [
+        ("TX1_MCS_64.json", "TX1", {"mcs": "on", "bits": "64"}),
+        ("ODROID_C2_64.json", "ODROID_C2", {"bits": "64"}),
+        ("ODROID_XU4_MCS_32.jsonl", "ODROID_XU4", {"mcs": "on", "bits": "32"}),
+        ("IMX8MM_EVK_64_clang.json", "IMX8MM", {"evk": "on", "bits": "64", "variant": "clang"}),
+    ],
+)
+def test_a_file_name_says_its_board(name: str, platform: str, options: dict[str, str]) -> None:
+    assert file_configuration(name) == {"platform": platform, **options}
 
 
 def test_history_keeps_builds_apart(ingested: Ingested) -> None:

@@ -11,6 +11,7 @@ import rich_click as click
 
 from cyclometer.cli import assignments
 from cyclometer.cli.common import STORE, note_broken, print_json
+from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
@@ -33,6 +34,13 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="The format, if it is not recognised.",
 )
+@click.option(
+    "--map",
+    "mapping",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.toml",
+    help="Read any CSV, TSV, JSON or JSONL as this file says: key, value, unit, run.",
+)
 @assignments.option(
     "--set", "settings", help="A fact that the files do not state: clock, board ..."
 )
@@ -49,6 +57,7 @@ def command(
     files: tuple[Path, ...],
     output: Path | None,
     format_name: str,
+    mapping: Path | None,
     settings: dict[str, str],
     as_json: bool,
 ) -> None:
@@ -61,10 +70,14 @@ def command(
     """
     from cyclometer.bundle import store
     from cyclometer.ingest import Settings, broken, ingest
+    from cyclometer.ingest import mapping as mappings
 
+    if mapping is not None and format_name:
+        raise UsageError("--map and --format both say how to read; give one of them")
+    mapped = None if mapping is None else mappings.read(mapping)
     target = output or _unused(STORE / files[0].stem)
     store.refuse_existing(target)
-    bundle, raw = ingest(files, Settings(settings), format_name=format_name)
+    bundle, raw = ingest(files, Settings(settings), format_name=format_name, mapped=mapped)
     stored = store.write(bundle, target, raw)
     note_broken(broken())
     report = _report(stored)

@@ -92,10 +92,11 @@ def ingest(
     settings: Settings | None = None,
     *,
     format_name: str = "",
+    mapped: Format | None = None,
     max_bytes: int = MAX_FILE_BYTES,
 ) -> tuple[Bundle, dict[str, bytes]]:
     """One bundle of all files, several of one tool being runs of the same rows, and the raw files
-    to keep.
+    to keep. `mapped` is a format of the user's own, which reads all of them.
 
     Raises BadFile for a file that cannot be read or is in no known format, UsageError for a setting
     that cannot mean anything, NothingMeasured without files.
@@ -103,7 +104,9 @@ def ingest(
     settings = settings or Settings()
     if format_name:
         FORMATS.load(format_name)  # an unknown name is an error before any file is read
-    read_one = partial(_part, settings=settings, format_name=format_name, max_bytes=max_bytes)
+    read_one = partial(
+        _part, settings=settings, format_name=format_name, mapped=mapped, max_bytes=max_bytes
+    )
     return assemble(_parts(paths, read_one), settings)
 
 
@@ -120,9 +123,16 @@ def _parts(
 
 
 def _part(
-    path: str | Path, *, settings: Settings, format_name: str, max_bytes: int, likely: str = ""
+    path: str | Path,
+    *,
+    settings: Settings,
+    format_name: str,
+    mapped: Format | None,
+    max_bytes: int,
+    likely: str = "",
 ) -> tuple[FilePart, str]:
     """What the file adds to a bundle, and its format."""
     foreign = read(path, max_bytes=max_bytes, encoding=settings.text("encoding", "utf-8"))
-    chosen = FORMATS.load(format_name) if format_name else detect(foreign, formats().get(likely))
+    named = FORMATS.load(format_name) if format_name else mapped
+    chosen = named or detect(foreign, formats().get(likely))
     return part(foreign, chosen.parse(foreign, settings)), chosen.NAME

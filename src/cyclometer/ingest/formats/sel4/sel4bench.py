@@ -30,7 +30,9 @@ _BEGIN = "JSON OUTPUT"
 _BENCHMARK = re.compile(r'\{\s*"Benchmark"\s*:')
 _TARGET = re.compile(r"^(?:Platform Name\s*: *|Board: *)(\S[^\n]{0,80})$", re.M)
 _FILE_NAME = re.compile(
-    r"(?P<platform>[A-Za-z0-9]+?)(?P<options>(?:_[A-Z]+)*)_(?P<bits>32|64)(?P<variant>(?:_\w+)?)\.jsonl?"
+    # a part with a digit, as of ODROID_C2, belongs to the platform
+    r"(?P<platform>[A-Za-z0-9]+?(?:_[A-Za-z]*\d[A-Za-z0-9]*)*?)(?P<options>(?:_[A-Z]+)*)"
+    r"_(?P<bits>32|64)(?P<variant>(?:_\w+)?)\.jsonl?"
 )
 _STATISTICS = frozenset(("Min", "Max", "Mean", "Stddev", "Variance", "Mode", "Median"))
 _STATISTICS |= {"1st quantile", "3rd quantile", "Samples", "Raw results"}

@@ -71,9 +71,11 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
     for line, text in foreign.lines(MAX_JSON_BYTES):
         if text.strip():
             try:
-                _read_line(into, json_value(text, f"{foreign.name} line {line}"), line)
+                run = json_value(text, f"{foreign.name} line {line}")
             except BadFile as error:
                 into.problem("damaged", f"{error}; the other lines are used", line)
+                continue
+            _read_line(into, run, line)  # more than a file may hold is no damaged line
     if settings.text("kernel") and not into.figures:
         raise BadFile(
             f"{foreign.name} has no run of kernel {settings.text('kernel')}; see its sha_kernel "

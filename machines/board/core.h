@@ -10,6 +10,7 @@
 #include <string>
 
 #include "axi.h"
+#include "trace_file.h"
 
 namespace board {
 
@@ -49,12 +50,14 @@ class Core {
     virtual void observe(uint64_t cycle) = 0;
     // Throws std::runtime_error if not all of the trace could be written.
     virtual void close_trace() = 0;
+    // Whether the trace has all that was asked for, so that the run may end.
+    virtual bool traced() const = 0;
     // Of the instruction that retired last, or near it.
     virtual uint64_t pc() const = 0;
 };
 
-// `trace` is the file to write, empty for none. Throws std::runtime_error if it cannot be made.
-std::unique_ptr<Core> make_core(const std::string &trace);
+// Throws std::runtime_error if the trace cannot be made.
+std::unique_ptr<Core> make_core(const TraceOptions &trace);
 
 } // namespace board
 

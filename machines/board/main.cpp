@@ -4,6 +4,7 @@
 // README.md beside this file documents the options, the memory map and the exit codes.
 #include <cerrno>
 #include <cinttypes>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,9 @@ namespace board {
 enum Exit { PASSED = 0, FAILED = 1, USAGE = 2, BROKEN = 5, BOUND = 124 };
 
 struct Options {
-    std::string image, append, trace;
+    std::string image, append;
+    TraceOptions trace;
+    Span span;
     uint64_t memory_mib = 128;
     uint64_t max_cycles = 0; // 0: none
     bool leap = false;
@@ -36,7 +39,9 @@ struct Usage : std::runtime_error {
 
 constexpr const char *HELP =
     "usage: %s [--append WORDS] [--memory-mib N] [--memory-latency CYCLES]\n"
-    "              [--memory-jitter SEED] [--max-cycles N] [--leap] [--trace FILE] IMAGE.elf\n";
+    "              [--memory-jitter SEED] [--max-cycles N] [--leap] [--trace FILE]\n"
+    "              [--trace-from PC] [--trace-to PC] [--trace-skip N] [--trace-count N] "
+    "IMAGE.elf\n";
 constexpr uint64_t LATENCY_MAX = 100000;
 constexpr uint64_t TREE_BYTES = 0x10000; // of the end of RAM
 constexpr uint64_t RESET_CYCLES = 20;
@@ -60,7 +65,15 @@ static void take_option(Options &o, const std::string &option, const char *value
     if (option == "--append") {
         o.append = value;
     } else if (option == "--trace") {
-        o.trace = value;
+        o.trace.path = value;
+    } else if (option == "--trace-from") {
+        o.span.from = number(option, value, 1, UINT64_MAX);
+    } else if (option == "--trace-to") {
+        o.span.to = number(option, value, 1, UINT64_MAX);
+    } else if (option == "--trace-skip") {
+        o.span.skip = number(option, value, 0, UINT64_MAX);
+    } else if (option == "--trace-count") {
+        o.span.count = number(option, value, 1, UINT64_MAX);
     } else if (option == "--memory-mib") {
         o.memory_mib = number(option, value, 1, 2048);
     } else if (option == "--memory-latency") {
@@ -96,6 +109,10 @@ static Options read_options(int argc, char **argv)
         throw Usage("no image is given");
     if (o.append.size() > TREE_BYTES / 2)
         throw Usage("--append is longer than a device tree here may be");
+    if (o.span.from != 0)
+        o.trace.span = o.span;
+    else if (o.span.to != 0 || o.span.skip != 0 || o.span.count != 0)
+        throw Usage("a span begins somewhere; give --trace-from");
     return o;
 }
 
@@ -113,6 +130,13 @@ struct Board {
     uint64_t tree_at;
     Devices devices;
 };
+
+static volatile std::sig_atomic_t asked_to_end;
+
+static void ask_to_end(int)
+{
+    asked_to_end = 1;
+}
 
 class Machine {
   public:
@@ -132,12 +156,15 @@ class Machine {
         core_->reset(false);
     }
 
-    // Until the image has finished, something went wrong, or the bound.
+    // Until the image has finished, all of a span is traced, something went wrong, the bound, or
+    // SIGTERM; the trace is whole then.
     Exit run(uint64_t max_cycles)
     {
-        while (!devices_.finished()) {
+        while (!devices_.finished() && !core_->traced()) {
             if (max_cycles != 0 && cycle_ == max_cycles)
-                return stopped_at_bound();
+                return stopped("--max-cycles");
+            if (asked_to_end)
+                return stopped("SIGTERM");
             if (faulted(memory_.faults()) || faulted(mmio_.faults()))
                 return BROKEN;
             step();
@@ -175,10 +202,11 @@ class Machine {
             core_->leap();
     }
 
-    Exit stopped_at_bound() const
+    Exit stopped(const char *by)
     {
-        fprintf(stderr, "%s: stopped by --max-cycles in cycle %" PRIu64 " near pc 0x%" PRIx64 "\n",
-                DESCRIPTION.name, cycle_, core_->pc());
+        core_->close_trace();
+        fprintf(stderr, "%s: stopped by %s in cycle %" PRIu64 " near pc 0x%" PRIx64 "\n",
+                DESCRIPTION.name, by, cycle_, core_->pc());
         return BOUND;
     }
 
@@ -216,6 +244,7 @@ int main(int argc, char **argv)
 {
     const char *name = board::DESCRIPTION.name;
     int code;
+    signal(SIGTERM, board::ask_to_end);
     try {
         code = board::run(argc, argv);
     } catch (const board::Usage &wrong) {

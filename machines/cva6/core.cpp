@@ -44,9 +44,9 @@ class Inside : public Bus {
 
 class Cva6 : public Core {
   public:
-    explicit Cva6(const std::string &trace)
+    explicit Cva6(const TraceOptions &trace)
     {
-        if (!trace.empty())
+        if (!trace.path.empty())
             tracer_.emplace(trace, top_);
     }
 
@@ -126,6 +126,11 @@ class Cva6 : public Core {
             tracer_->close();
     }
 
+    bool traced() const override
+    {
+        return tracer_ && tracer_->complete();
+    }
+
     uint64_t pc() const override
     {
         return pc_;
@@ -146,7 +151,7 @@ class Cva6 : public Core {
     uint64_t pc_ = 0;
 };
 
-std::unique_ptr<Core> make_core(const std::string &trace)
+std::unique_ptr<Core> make_core(const TraceOptions &trace)
 {
     return std::make_unique<Cva6>(trace);
 }

@@ -23,7 +23,7 @@ enum LoadState {
     WAIT_WRITES
 };
 
-Tracer::Tracer(const std::string &path, const Vcva6 &core) : core_(core), file_(path)
+Tracer::Tracer(const TraceOptions &options, const Vcva6 &core) : core_(core), file_(options)
 {
 }
 

@@ -45,11 +45,11 @@ constexpr uint64_t NEVER = ~0ull; // a timer that is not set
 
 class Rocket : public Core {
   public:
-    explicit Rocket(const std::string &trace)
+    explicit Rocket(const TraceOptions &trace)
     {
         ALWAYS_READY(mem_axi4_0);
         ALWAYS_READY(mmio_axi4_0);
-        if (!trace.empty())
+        if (!trace.path.empty())
             tracer_.emplace(trace, *top_.rootp);
     }
 
@@ -111,9 +111,14 @@ class Rocket : public Core {
             tracer_->close();
     }
 
+    bool traced() const override
+    {
+        return tracer_ && tracer_->complete();
+    }
+
     uint64_t pc() const override
     {
-        return CORE(csr_io_trace_0_iaddr);
+        return static_cast<uint64_t>(static_cast<int64_t>(CORE(csr_io_trace_0_iaddr) << 24) >> 24);
     }
 
   private:
@@ -121,7 +126,7 @@ class Rocket : public Core {
     std::optional<Tracer> tracer_;
 };
 
-std::unique_ptr<Core> make_core(const std::string &trace)
+std::unique_ptr<Core> make_core(const TraceOptions &trace)
 {
     return std::make_unique<Rocket>(trace);
 }

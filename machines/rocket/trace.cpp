@@ -14,7 +14,8 @@
 
 namespace board {
 
-Tracer::Tracer(const std::string &path, const Vrocket___024root &core) : core_(core), file_(path)
+Tracer::Tracer(const TraceOptions &options, const Vrocket___024root &core)
+    : core_(core), file_(options)
 {
 }
 

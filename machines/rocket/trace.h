@@ -11,7 +11,6 @@
 #define TRACE_H
 
 #include <cstdint>
-#include <string>
 
 #include "trace_file.h"
 
@@ -22,13 +21,17 @@ namespace board {
 class Tracer {
   public:
     // Throws std::runtime_error if the file cannot be made.
-    Tracer(const std::string &path, const Vrocket___024root &core);
+    Tracer(const TraceOptions &options, const Vrocket___024root &core);
     // Once a cycle, with all signals settled, before the clock rises.
     void observe(uint64_t cycle);
     // Throws std::runtime_error if not all could be written.
     void close()
     {
         file_.close();
+    }
+    bool complete() const
+    {
+        return file_.complete();
     }
 
   private:

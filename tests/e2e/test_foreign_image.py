@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from cyclometer.errors import MeasurementFailed, UsageError
-from cyclometer.explain import sources
+from cyclometer.explain import sources, span
 from cyclometer.record.schema import Flow
+from cyclometer.record.span import Spanned, Wanted
 from cyclometer.targets.api import Progress, Request
 from cyclometer.targets.qemu import target as qemu
 from cyclometer.targets.rocket import target as rocket
@@ -41,7 +42,7 @@ def bare(folder: Path, code: str, name: str = "image") -> Path:
     source = folder / f"{name}.S"
     source.write_text(f".globl _start\n_start:\n{code}\n1: j 1b\n")
     image = folder / f"{name}.elf"
-    flags = ["-nostdlib", "-march=rv64imac_zicsr", "-mabi=lp64", "-Wl,-Ttext=0x80000000"]
+    flags = ["-nostdlib", "-march=rv64imac_zicsr", "-mabi=lp64", "-Wl,-n,-Ttext=0x80000000"]
     subprocess.run([CROSS, *flags, source, "-o", image], check=True, capture_output=True)
     return image
 
@@ -137,3 +138,84 @@ def test_what_is_not_heeded_is_refused(
         pytest.skip(target.missing())
     with pytest.raises(UsageError, match=says):
         target.measure(Request(**options), {}, Progress())  # type: ignore[arg-type]
+
+
+# `work` is called with 4, 3, 2, 1; odd numbers take two instructions more.
+WORKING = """
+    li      s0, 4
+1:  mv      a0, s0
+    call    work
+    addi    s0, s0, -1
+    bnez    s0, 1b
+    j       finished
+work:
+    andi    t0, a0, 1
+    beqz    t0, 2f
+    nop
+    nop
+2:  ret
+finished:
+"""
+WORK = Wanted("work")
+
+
+def worked(target: qemu.QemuTarget | rocket.CoreTarget, folder: Path, wanted: Wanted) -> Spanned:
+    image = bare(folder, WORKING + printing("finished\n"), target.name)
+    return target.spans(Request(image=image, until="finished", watchdog_s=120), wanted)
+
+
+def counts(found: Spanned) -> list[int]:
+    return [len(window) for window in found.windows]
+
+
+def test_every_call_of_a_function_is_found_with_its_path(tmp_path: Path) -> None:
+    found = worked(qemu.virt(), tmp_path, WORK)
+    assert (counts(found), found.ended) == ([3, 5, 3, 5], "said that it was done")
+    even, odd = span.paths(found, WORK)
+    assert (even.lengths, odd.lengths) == ([3, 3], [5, 5])
+    assert span.extra(even, odd, found.places) == [("work", 2)]
+
+
+def test_one_window_between_two_addresses(tmp_path: Path) -> None:
+    wanted = Wanted("work", "work+0x8", skip=1, most=1)
+    found = worked(qemu.virt(), tmp_path, wanted)
+    explained = span.explain_first("qemu-virt", found, wanted)
+    assert explained.turn.length == 2
+    assert [part.name for part in explained.functions] == ["work"]
+    loop = worked(qemu.virt(), tmp_path, Wanted("work", "work", most=2))
+    assert counts(loop) == [7, 9]  # with the loop around it
+
+
+@needs_rtl
+def test_the_rtl_traces_the_same_windows(tmp_path: Path) -> None:
+    for wanted in (WORK, Wanted("work", "work", skip=1, most=2)):
+        there = [
+            [window["pc"].tolist() for window in worked(target, tmp_path, wanted).windows]
+            for target in (qemu.virt(), rocket.rocket())
+        ]
+        assert there[0] == there[1]
+        assert len(there[0]) == (4 if wanted is WORK else 2)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        (Wanted("wrok"), r"no symbol wrok .* did you mean work"),
+        (Wanted("work+x"), "neither a symbol nor an address"),
+        (Wanted("finished+0x0", "0x"), "neither a symbol nor an address"),
+    ],
+)
+def test_a_place_that_is_not_there_is_refused(tmp_path: Path, wanted: Wanted, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        worked(qemu.virt(), tmp_path, wanted)
+
+
+def test_a_handler_needs_an_end(image: Path) -> None:
+    with pytest.raises(UsageError, match=r"handle_trap is left by mret.*--to 0x"):
+        qemu.virt().spans(Request(image=image), Wanted("handle_trap"))
+
+
+def test_a_place_that_is_never_reached_is_one_sentence(tmp_path: Path) -> None:
+    wanted = Wanted("work", skip=9)
+    with pytest.raises(MeasurementFailed, match=r"nothing ran from work .* after the first 9"):
+        span.paths(worked(qemu.virt(), tmp_path, wanted), wanted)

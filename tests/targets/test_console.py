@@ -30,12 +30,24 @@ def test_the_end_record_ends_it_although_the_machine_idles_on() -> None:
 def test_a_machine_with_a_file_to_finish_is_waited_for(tmp_path: Path) -> None:
     text = (line(hello()) + line(end(1, 0))).decode()
     finish = (
-        f"import time; print({text!r}, flush=True); time.sleep(0.3); "
-        f"open({str(tmp_path / 'x')!r}, 'w').write('whole')"
+        "import signal, sys, time\n"
+        f"def asked(*_): open({str(tmp_path / 'x')!r}, 'w').write('whole'); sys.exit()\n"
+        f"signal.signal(signal.SIGTERM, asked); print({text!r}, flush=True); time.sleep(60)"
     )
     ended = console.read_console(python(finish), 30, to_exit=True)
-    assert ended.done
+    assert (ended.done, ended.why) == (True, "said that it was done")
     assert (tmp_path / "x").read_text() == "whole"
+
+
+def test_a_machine_that_is_asked_to_end_at_the_bound_says_where_it_was() -> None:
+    tell = (
+        "import signal, sys, time\n"
+        "def asked(*_): print('near pc 0x123'); sys.exit()\n"
+        "signal.signal(signal.SIGTERM, asked); time.sleep(60)"
+    )
+    ended = console.read_console(python(tell), 2, to_exit=True)
+    assert ended.console == b"near pc 0x123\n"
+    assert ended.why == "was silent after 2 s (--watchdog allows more)"
 
 
 def test_a_silent_machine_is_stopped_at_the_bound() -> None:
@@ -82,9 +94,9 @@ def test_what_goes_on_behind_its_end_is_not_waited_for_without_end(
 ) -> None:
     monkeypatch.setattr(console, "_LEAVE_S", 1)
     ended = console.read_console(
-        ["sh", "-c", "echo the end; sleep 60"], 50, to_exit=True, ends=[b"the end"]
+        ["sh", "-c", "trap '' TERM; echo the end; sleep 60"], 50, to_exit=True, ends=[b"the end"]
     )
-    assert (ended.done, ended.status, "had not finished" in ended.why) == (False, None, True)
+    assert (ended.done, ended.status, ended.why) == (True, None, "said that it was done")
 
 
 def test_a_text_ends_a_console_and_an_exit_tells_its_status() -> None:

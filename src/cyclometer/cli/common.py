@@ -43,6 +43,27 @@ def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _with(command, options)
 
 
+def image_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of whatever boots a kernel image of the user's own."""
+    options = (
+        click.option(
+            "--image",
+            type=click.Path(path_type=Path),
+            help="A kernel image of your own instead of ours.",
+        ),
+        click.option("--machine", help="QEMU machine of --image.  [default: the target's]"),
+        click.option(
+            "--name", metavar="NAME", help="What --image is called, so that builds compare."
+        ),
+        click.option("--until", metavar="TEXT", help="What --image prints when it is done."),
+        click.option(
+            "--bios", metavar="FILE", help="Firmware of --image under QEMU.  [default: none]"
+        ),
+        click.option("--memory-mib", type=click.IntRange(1, 2048), help="Memory of --image."),
+    )
+    return _with(command, options)
+
+
 def memory_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say how the memory of a simulated core answers."""
     options = (

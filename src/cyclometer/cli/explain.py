@@ -7,24 +7,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from cyclometer.cli import assignments, sampled
-from cyclometer.cli.common import kernel_options, memory_options, print_json
+from cyclometer.cli import assignments, sampled, spans
+from cyclometer.cli.common import image_options, kernel_options, memory_options, print_json
 from cyclometer.cli.progress import Display
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclometer.explain.evidence import Evidence
+    from cyclometer.explain.explanation import Explanation
     from cyclometer.record.schema import Flow
+    from cyclometer.record.span import Wanted
+    from cyclometer.targets.api import Request
 
 _DEFAULT = "default"
 
 
 @click.command()
-@click.argument("operands", nargs=-1, required=True, metavar="[SIDE] KEY | --diff A B KEY")
+@click.argument("operands", nargs=-1, metavar="[SIDE] KEY | --diff A B KEY")
 @click.option(
     "--target",
     help="What to trace; see `cyclometer list`.  [default: qemu-linux with --kernel, else "
@@ -33,10 +36,25 @@ _DEFAULT = "default"
 @assignments.listed_option("--config", help="How to build the kernel, as mcs=on,timer=mtime.")
 @kernel_options
 @memory_options
+@image_options
 @click.option(
-    "--image",
-    type=click.Path(path_type=Path),
-    help="A kernel image of your own; --symbols A,B adds ELF files of its programs.",
+    "--watchdog",
+    "watchdog_s",
+    type=click.IntRange(1, 3600),
+    help="Seconds for a boot of --image.  [default: 300; 60 with --every]",
+)
+@click.option(
+    "--from",
+    "start",
+    metavar="PLACE",
+    help="Explain what --image runs from here: a symbol, SYMBOL+0x1c, or 0x80001234.",
+)
+@click.option("--to", "stop", metavar="PLACE", help="... to here.  [default: the return]")
+@click.option(
+    "--skip", type=click.IntRange(0), default=0, help="Executions of --from to leave out first."
+)
+@click.option(
+    "--every", metavar="PLACE", help="List all windows from here to --to by the path they take."
 )
 @click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
 @click.option(
@@ -61,36 +79,57 @@ def command(
     symbols: str | None,
     memory_latency_cyc: int | None,
     memory_jitter: int | None,
-    image: Path | None,
+    start: str | None,
+    stop: str | None,
+    skip: int,
+    every: str | None,
     diff: bool,
     tail: bool,
     lines: bool,
     output: Path | None,
     as_json: bool,
+    **of_image: Any,
 ) -> None:
     """Show where the time of one turn of circle KEY goes, instruction by instruction.
 
     A circle of the Linux at hand is sampled while it is timed, and reported by function.
 
-    A SIDE is a bundle that `run --trace` made; a target, as rocket; a target and its configuration,
-    as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of --target, as mcs=on.
+    A SIDE is a bundle that `run --trace` made; an ELF image; a target, as rocket; a target and its
+    configuration, as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of
+    --target, as mcs=on.
     `default` means --target with its default configuration; it is also traced if no SIDE is given.
 
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
+
+    --from and --every need no KEY: they explain what an image runs from one address to another,
+    without any code of ours in it.
 
     Example: cyclometer explain pipe.round_trip.cross.equal
 
     Example: cyclometer explain --kernel bzImage --tail syscall.null
 
+    Example: cyclometer explain --image kernel.elf --every handle_syscall
+
     Example: cyclometer explain --target qemu-linux --kernel bzImage --symbols vmlinux syscall.null
     """
-    *sides, key = operands
-    if len(sides) != 2 if diff else len(sides) > 1:
+    from cyclometer.targets.api import Request
+
+    if (asked := spans.wanted(start, stop, skip, every)) is not None:
+        request = Request(
+            symbols=symbols,
+            memory_latency_cyc=memory_latency_cyc,
+            memory_jitter=memory_jitter,
+            **of_image,
+        )
+        _between(operands, asked, target or "qemu-virt", request, diff, output, as_json, lines)
+        return
+    *sides, key = operands or ("",)
+    if not key or (len(sides) != 2 if diff else len(sides) > 1):
         raise UsageError(
             "give KEY, or SIDE KEY, or --diff A B KEY; `cyclometer explain --help` says what a "
             "side is"
         )
-    machine = {
+    settings = {
         "kernel": kernel,
         "append": append,
         "cpu_model": cpu_model,
@@ -98,12 +137,31 @@ def command(
         "memory_latency": memory_latency_cyc,
         "memory_jitter": memory_jitter,
     }
-    config |= {name: str(value) for name, value in machine.items() if value is not None}
+    config |= {name: str(value) for name, value in settings.items() if value is not None}
     if tail and diff:
         raise UsageError("--tail compares turns of one side; give it without --diff")
     if not tail and (samples := sampled.profiles(sides, key, target, config)) is not None:
         sampled.tell(samples, output, as_json, _write)
         return
+    image = Request(**of_image)
+    _traced(sides, key, target, config, image, diff, tail, output, as_json, lines)
+
+
+def _traced(
+    sides: list[str],
+    key: str,
+    target: str | None,
+    config: dict[str, str],
+    image: Request,
+    diff: bool,
+    tail: bool,
+    output: Path | None,
+    as_json: bool,
+    lines: bool,
+) -> None:
+    """Explains a circle whose turns are traced, instruction by instruction."""
+    from cyclometer.explain.explanation import explain
+
     target = target or ("qemu-linux" if "kernel" in config else "qemu-virt")
     from cyclometer.explain.tail import FLOW
 
@@ -115,9 +173,11 @@ def command(
     if tail:
         _tail(found[0]["steady"], output, as_json)
     elif diff:
-        _difference(found[0], found[1], output, as_json)
+        _difference(explain(found[0]["steady"]), explain(found[1]["steady"]), output, as_json)
     else:
-        _explanation(found[0], output, as_json, lines, _measured(sides, key))
+        cold = explain(found[0]["cold"]) if "cold" in found[0] else None
+        steady = replace(explain(found[0]["steady"]), measured=_measured(sides, key))
+        _explanation(steady, cold, output, as_json, lines)
 
 
 def _evidence(
@@ -126,16 +186,18 @@ def _evidence(
     target: str,
     config: dict[str, str],
     steady_only: bool,
-    image: Path | None,
+    image: Request,
     flow: Flow | None,
 ) -> dict[str, Evidence]:
     """Traces of the circle by role, from wherever the side says."""
     from cyclometer.explain import sources
-    from cyclometer.targets.api import Progress, Request
+    from cyclometer.targets.api import Progress
     from cyclometer.targets.registry import TARGETS
 
     if Path(side).is_dir():
         return sources.kept(Path(side), key)
+    if Path(side).is_file():
+        image, side = replace(image, image=Path(side)), _DEFAULT
     name, options = _side(side)
     if not name and options.startswith("kernel=") and not target.endswith("-linux"):
         name = "qemu-linux"
@@ -143,17 +205,17 @@ def _evidence(
     chosen = {**config, **assignments.assignments(options)}
     latency_cyc, jitter = (_number(chosen, name) for name in ("memory_latency", "memory_jitter"))
     symbols = chosen.get("symbols")
-    if image is not None:
+    if image.image is not None:
         chosen, listed = {}, {key}  # it prints its circles itself
     else:
         listed = {contract.key for contract in one.circles(chosen)[1]}
     if key not in listed:
         raise UsageError(f"{one.name} has no circle {key!r} in this configuration; {_advice(key)}")
-    request = Request(
+    request = replace(
+        image,
         only=(key,),
         config=chosen,
-        image=image,
-        symbols=symbols if image else None,
+        symbols=symbols if image.image else None,
         memory_latency_cyc=latency_cyc,
         memory_jitter=jitter,
         flow=flow,
@@ -161,6 +223,38 @@ def _evidence(
     with Display() as display:
         progress = Progress(display.show)
         return sources.trace(one, request, [key], steady_only, progress=progress)[key]
+
+
+def _between(
+    operands: tuple[str, ...],
+    asked: Wanted,
+    target: str,
+    request: Request,
+    diff: bool,
+    output: Path | None,
+    as_json: bool,
+    lines: bool,
+) -> None:
+    """What ran between two addresses of an image, or of two."""
+    from cyclometer.explain.span import explain_first
+    from cyclometer.targets.registry import TARGETS
+
+    one = TARGETS.load(target)
+    images = [Path(operand) for operand in operands] or [request.image or Path()]
+    if len(images) != 1 + diff:
+        raise UsageError(
+            "--from and --every take no KEY; name one image, or two with --diff: "
+            "`cyclometer explain --diff A.elf B.elf --from SYMBOL`"
+        )
+    found = [spans.traced(one, replace(request, image=image), asked) for image in images]
+    if asked.most is None:
+        spans.tell_paths(one, found[0], asked, output, as_json)
+        return
+    explained = [explain_first(one.name, spanned, asked) for spanned in found]
+    if diff:
+        _difference(explained[0], explained[1], output, as_json)
+    else:
+        _explanation(explained[0], None, output, as_json, lines)
 
 
 def _advice(key: str) -> str:
@@ -206,18 +300,10 @@ def _measured(sides: Sequence[str], key: str) -> Fraction | None:
 
 
 def _explanation(
-    found: dict[str, Evidence],
-    output: Path | None,
-    as_json: bool,
-    lines: bool,
-    measured: Fraction | None,
+    steady: Explanation, cold: Explanation | None, output: Path | None, as_json: bool, lines: bool
 ) -> None:
-    from cyclometer.explain.explanation import explain
     from cyclometer.report import explanation as report
 
-    steady, cold = (explain(found[role]) if role in found else None for role in ("steady", "cold"))
-    assert steady is not None
-    steady = replace(steady, measured=measured)
     if output is not None:
         from cyclometer.report import stack_files
         from cyclometer.report.html import explanation as html
@@ -249,13 +335,12 @@ def _tail(evidence: Evidence, output: Path | None, as_json: bool) -> None:
 
 
 def _difference(
-    before: dict[str, Evidence], after: dict[str, Evidence], output: Path | None, as_json: bool
+    before: Explanation, after: Explanation, output: Path | None, as_json: bool
 ) -> None:
     from cyclometer.explain.difference import difference
-    from cyclometer.explain.explanation import explain
     from cyclometer.report import explanation as report
 
-    changed = difference(explain(before["steady"]), explain(after["steady"]))
+    changed = difference(before, after)
     if output is not None:
         from cyclometer.report import stack_files
         from cyclometer.report.html import explanation as html

@@ -123,14 +123,7 @@ def _axes(
     help="Seconds for a visit or a boot.  [default: 10; 300]",
 )
 @assignments.listed_option("--config", help="How to build the kernel, as mcs=on,timer=mtime.")
-@click.option(
-    "--image", type=click.Path(path_type=Path), help="A kernel image of your own instead of ours."
-)
-@click.option("--machine", help="QEMU machine of --image.  [default: the target's]")
-@click.option("--name", metavar="NAME", help="What --image is called, so that builds compare.")
-@click.option("--until", metavar="TEXT", help="What --image prints when it is done.")
-@click.option("--bios", metavar="FILE", help="Firmware of --image under QEMU.  [default: none]")
-@click.option("--memory-mib", type=click.IntRange(1, 2048), help="Memory of --image.")
+@common.image_options
 @common.kernel_options
 @common.memory_options
 @click.option(

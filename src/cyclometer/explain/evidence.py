@@ -110,7 +110,7 @@ def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> 
             tests[key],
             _pair(Fraction(tests[key].value) if latency is None else latency),
             others,
-            _located(steps, traced.places),
+            located(steps, traced.places),
         )
         found[key] = Evidence(facts, steps, traced.places)
     return found
@@ -162,7 +162,7 @@ def name(key: str, role: str) -> str:
     return f"{FOLDER}/{key}.{role}.gz"
 
 
-def _located(steps: Steps, places: AddressMap) -> tuple[Located, ...]:
+def located(steps: Steps, places: AddressMap) -> tuple[Located, ...]:
     """The places of all instructions in a window, each once."""
     pairs = {
         (bool(user), int(pc))

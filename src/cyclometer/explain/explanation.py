@@ -20,7 +20,7 @@ from cyclometer.explain.phases import phases
 from cyclometer.explain.stacks import paths
 from cyclometer.explain.turn import Turn
 from cyclometer.record.address_map import Place
-from cyclometer.record.trace import USER, instruction_set
+from cyclometer.record.trace import USER, of_turn
 
 Line = tuple[str, str, int]  # function, file, line
 Instruction = tuple[bool, int]  # in a program, address
@@ -107,7 +107,7 @@ def explain(evidence: Evidence, turn: Turn | None = None) -> Explanation:
         split(steps, open_at),
         _segments(turn, list(zip(in_modes, functions, in_phases, open_at, strict=True))),
         floors.floor(evidence, turn),
-        footprint(turn, places, instruction_set(turn.lead).name),
+        footprint(turn, places, of_turn(turn.lead).name),
     )
 
 

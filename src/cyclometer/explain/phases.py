@@ -11,7 +11,7 @@ from cyclometer.explain.linux_events import FAULT, FAULTS, INTERRUPT, SWITCH, SY
 from cyclometer.explain.turn import Turn
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.schema import Contract
-from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps, instruction_set
+from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps, of_turn
 
 _KERNEL = "kernel"
 _WRAPPERS = (
@@ -30,7 +30,7 @@ def phases(turn: Turn, places: AddressMap, contract: Contract) -> tuple[list[str
     hands over is. The sequence goes round, and the turns may begin anywhere in it; where not all of
     a turn is timed, it holds few events.
     """
-    steps, switches = turn.steps, instruction_set(turn.lead).switches
+    steps, switches = turn.steps, of_turn(turn.lead).switches
     calls = _calls(steps, places)
     entries = [
         (event, what)

@@ -14,8 +14,8 @@ from cyclometer.explain import by_pointer, by_returns
 from cyclometer.explain.frames import Path, StackFrame, path
 from cyclometer.explain.parts import labels
 from cyclometer.record.address_map import AddressMap
-from cyclometer.record.instructions import matches
-from cyclometer.record.trace import INTERRUPTED, TRAPPED, USER, Steps, instruction_set
+from cyclometer.record.instructions import InstructionSet, matches
+from cyclometer.record.trace import INTERRUPTED, TRAPPED, USER, Steps, of_turn
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ def paths(lead: Steps, steps: Steps, places: AddressMap) -> list[Path]:
     sets the stacks up.
     """
     both = np.concatenate([lead, steps])
-    known = instruction_set(both)
-    moves = _moves(both, places)
+    known = of_turn(lead)
+    moves = _moves(both, places, known)
     walk = by_pointer.walk if known.pushes and both["stack"].all() else by_returns.walk
     open_at = list(walk(moves, known.switches))
     told: dict[tuple[StackFrame, str], Path] = {}
@@ -48,8 +48,7 @@ def paths(lead: Steps, steps: Steps, places: AddressMap) -> list[Path]:
     return [told[at] for at in open_at[len(lead) :]]
 
 
-def _moves(steps: Steps, places: AddressMap) -> Iterator[Move]:
-    known = instruction_set(steps)
+def _moves(steps: Steps, places: AddressMap, known: InstructionSet) -> Iterator[Move]:
     names = labels(steps, places, lambda place, _privilege, _space: (place.function, place.starts))
     trapped = (steps["flags"] & TRAPPED != 0)[:-1]
     calls, returns = matches(steps["insn"], known.calls), matches(steps["insn"], known.returns)

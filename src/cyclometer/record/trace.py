@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cyclometer.errors import BadFile
 from cyclometer.record.address_map import AddressMap
-from cyclometer.record.instructions import SETS, InstructionSet
+from cyclometer.record.instructions import RISCV64, SETS, InstructionSet
 from cyclometer.record.schema import Circle, Group, Overhead, Pass, Record
 
 CAUSES = (
@@ -138,6 +138,13 @@ def instruction_set(steps: Steps) -> InstructionSet:
         "a trace does not begin with the hint that opens a window; its machine must write whole "
         "windows"
     )
+
+
+def of_turn(lead: Steps) -> InstructionSet:
+    """By the hint in what of the window came before; without any it is an image's, and these are
+    RISC-V alone.
+    """
+    return instruction_set(lead) if len(lead) else RISCV64
 
 
 def windows(steps: Steps, where: str) -> list[Steps]:

@@ -587,6 +587,7 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
 
 UNTYPED = {
     "explanation": (1, "`explain`: one turn in all views"),
+    "paths": (1, "`explain --every`: what ran between two addresses of an image, by path"),
     "profile": (1, "`explain` of a circle of the Linux at hand: its samples by function"),
     "why": (1, "`compare --why`: the processor's counters of two sides"),
     "profile-difference": (1, "`explain --diff` of two sampled circles"),

@@ -15,6 +15,7 @@ from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.floor import FloorShare
 from cyclometer.explain.footprint import Footprint
 from cyclometer.explain.parts import Part, together
+from cyclometer.explain.span import ROLE as SPAN
 from cyclometer.report.comparison import paper
 
 _MOST = 16  # functions that a terminal shows; JSON and HTML have all
@@ -52,7 +53,7 @@ def heading(steady: Explanation, cold: Explanation | None) -> list[str]:
     lines = [
         f"{facts.contract.key}: {facts.contract.title}",
         f"  on {facts.target}, {options(facts.configuration)}",
-        f"  steady turn {number(steady.length)} {unit}, {certainty(steady)}",
+        f"  {_length(steady)}, {certainty(steady)}",
     ]
     if cold is not None:
         lines.append(
@@ -66,6 +67,11 @@ def heading(steady: Explanation, cold: Explanation | None) -> list[str]:
             "named by them"
         )
     return lines
+
+
+def _length(e: Explanation) -> str:
+    steady = "" if e.facts.role == SPAN else "steady turn "
+    return f"{steady}{number(e.length)} {e.facts.clock.unit}"
 
 
 def footprint(f: Footprint) -> str:
@@ -84,6 +90,8 @@ def options(configuration: Mapping[str, str]) -> str:
 def certainty(e: Explanation) -> str:
     """How the turn was found, and that it is what was measured."""
     several = f"one of {e.turn.turns} that were explained together, " if e.turn.turns > 1 else ""
+    if e.facts.role == SPAN:
+        return "up to the instruction before the second address"
     if e.facts.test.turns == 1:
         return f"{several}from clock reading to clock reading, as the pass was measured"
     alike = "all alike" if e.turn.steady else "which differ"
@@ -116,7 +124,7 @@ def views(
 ) -> Iterator[tuple[str, Sequence[Part[str]], Sequence[Part[str]]]]:
     """Title and parts of each view, with the parts of the cold turn."""
     titles = ("phases", "modes", "functions", "causes")[: 4 if many_causes(steady) else 3]
-    for title in titles:
+    for title in titles[steady.facts.role == SPAN :]:  # a span has no contract, so no phases
         yield title.removesuffix("s"), getattr(steady, title), getattr(cold, title) if cold else ()
 
 

@@ -10,17 +10,18 @@ import select
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from cyclometer.targets import child
 
 CONSOLE_MAX_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 16
-_END = b'{"kind":"end",'
+END_RECORD = b'{"kind":"end",'
 _TAIL_BYTES = 256  # the longest text that ends a console
 _BY_ITSELF = "ended by itself"
-_LEAVE_S = 120  # between the record and the exit, where a file is to be finished
+_DONE = "said that it was done"
+_LEAVE_S = 30  # between asking a process to end and its exit, where a file is to be finished
 _EXIT_S = 10  # between the end of the output and that of the process
 _LOOK_S = 0.5  # between two looks at `stop`
 
@@ -46,8 +47,8 @@ def read_console(
     """Starts `command` and reads its output until the `end` record or a line with one of the texts
     `ends`, its exit, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
 
-    `to_exit` waits some time for the exit although the record came, where the process has a file to
-    finish. Otherwise it is killed, not asked: an idle guest under icount makes QEMU deaf to
+    `to_exit` is for a process that finishes a file, and says where it was, when SIGTERM asks it to
+    end: our simulators. Others are killed, not asked: an idle guest under icount makes QEMU deaf to
     SIGTERM.
     """
     process = child.started(
@@ -57,7 +58,8 @@ def read_console(
     try:
         deadline_s = time.monotonic() + bound_s
         bounds = (deadline_s, bound_s, stop or threading.Event())
-        found = _read(process.stdout.fileno(), *bounds, to_exit, (_END, *ends))
+        ask = process.terminate if to_exit else None
+        found = _read(process.stdout.fileno(), *bounds, ask, (END_RECORD, *ends))
         return replace(found, status=process.wait(_EXIT_S)) if found.why == _BY_ITSELF else found
     finally:
         process.kill()
@@ -70,11 +72,12 @@ def _read(
     deadline_s: float,
     bound_s: float,
     stop: threading.Event,
-    to_exit: bool,
+    ask: Callable[[], None] | None,
     ends: Sequence[bytes],
 ) -> BootResult:
     console = bytearray()
     ended_at: int | None = None
+    late = ""
     while True:
         left_s = deadline_s - time.monotonic()
         ready, _, _ = select.select([file], [], [], max(0, min(left_s, _LOOK_S)))
@@ -84,20 +87,27 @@ def _read(
             continue
         if not ready:
             silent = "was silent" if not console else "had not finished"
-            return BootResult(
-                bytes(console), f"{silent} after {bound_s:g} s (--watchdog allows more)"
-            )
+            why = late or f"{silent} after {bound_s:g} s (--watchdog allows more)"
+            if ask is None or late:
+                return BootResult(bytes(console), why, done=late == _DONE)
+            ask()
+            late, deadline_s = why, time.monotonic() + _LEAVE_S
+            continue
         data = os.read(file, _CHUNK_BYTES)
         if not data:
-            return BootResult(bytes(console), _BY_ITSELF, done=ended_at is not None)
+            done = ended_at is not None
+            return BootResult(bytes(console), late or _BY_ITSELF, done=done)
+        if late == _DONE:
+            continue  # where it was when it was asked to end differs from boot to boot
         before = len(console)
         console += data
         if ended_at is None:
             ended_at = _found(console, max(0, before - _TAIL_BYTES), ends)
-            if ended_at is not None:
-                deadline_s = min(deadline_s, time.monotonic() + _LEAVE_S)
-        if not to_exit and ended_at is not None and console.find(b"\n", ended_at) >= 0:
-            return BootResult(bytes(console), "said that it was done", done=True)
+        if not late and ended_at is not None and console.find(b"\n", ended_at) >= 0:
+            if ask is None:
+                return BootResult(bytes(console), _DONE, done=True)
+            ask()
+            late, deadline_s = _DONE, time.monotonic() + _LEAVE_S
         if len(console) > CONSOLE_MAX_BYTES:
             return BootResult(bytes(console), f"printed more than {CONSOLE_MAX_BYTES >> 20} MiB")
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,14 +14,15 @@ import msgspec
 
 from cyclometer.bundle.model import Bundle, Clock, Problem, Row
 from cyclometer.bundle.store import CONSOLE
-from cyclometer.errors import MeasurementFailed
+from cyclometer.errors import MeasurementFailed, UsageError
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Hello
+from cyclometer.record.span import AddressSpan, Wanted
 from cyclometer.targets import build, reference_kernel
 from cyclometer.targets.api import MeasurementResult, Request
-from cyclometer.targets.console import BootResult
+from cyclometer.targets.console import END_RECORD, BootResult
 from cyclometer.targets.disassembly import disassemble, program
 from cyclometer.targets.qemu.image import from_console
 
@@ -33,6 +35,11 @@ _RUN = "run 1"
 def ends(request: Request) -> tuple[bytes, ...]:
     """Texts that end the console of an image: --until, else those of suites that we know."""
     return (request.until.encode(),) if request.until else _ENDS
+
+
+def last_texts(request: Request) -> tuple[bytes, ...]:
+    """The same, and the last record of a port."""
+    return (END_RECORD, *ends(request))
 
 
 def result(
@@ -141,3 +148,50 @@ def hints(known: AddressMap, image: Path) -> tuple[int, int]:
             "core/include/cyc/clock.h, or stands in a file that --symbols does not name"
         )
     return RISCV64.opens, RISCV64.closes
+
+
+def span(known: AddressMap, wanted: Wanted) -> AddressSpan:
+    """The addresses that symbols stand for. Raises UsageError for one that is not there, and for a
+    trap's handler without an end.
+    """
+    start = _address(known, wanted.start)
+    if wanted.stop is None:
+        _refuse_handler(known, wanted.start)
+    stop = None if wanted.stop is None else _address(known, wanted.stop)
+    return AddressSpan(start, stop, wanted.skip, wanted.most)
+
+
+def _refuse_handler(known: AddressMap, name: str) -> None:
+    """No call leads to a handler, and no return out of it."""
+    for pc, place in known.kernel.items():
+        if place.function == name and place.text in ("mret", "sret"):
+            raise UsageError(
+                f"{name} is left by {place.text}, not by a return; name an end, as --to {pc:#x}"
+            )
+
+
+def _address(known: AddressMap, word: str) -> int:
+    name, _, offset = word.partition("+")
+    try:
+        if word.startswith("0x"):
+            return int(word, 16)
+        beyond = int(offset, 0) if offset else 0
+    except ValueError as error:
+        raise UsageError(
+            f"{word} is neither a symbol nor an address; write it as handler, handler+0x1c or "
+            "0x80001234"
+        ) from error
+    found = [pc for pc, place in known.kernel.items() if place.starts and place.function == name]
+    if len(found) != 1:
+        raise UsageError(_unknown(known, name, found))
+    return found[0] + beyond
+
+
+def _unknown(known: AddressMap, name: str, found: list[int]) -> str:
+    if found:
+        listed = ", ".join(f"{pc:#x}" for pc in sorted(found))
+        return f"{name} stands at several addresses; choose one: {listed}"
+    names = {place.function for place in known.kernel.values()}
+    like = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean {like[0]}?" if like else ""
+    return f"no symbol {name} in the image or the files of --symbols{hint}"

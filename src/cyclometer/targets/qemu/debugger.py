@@ -18,11 +18,16 @@ from cyclometer.targets import child
 
 HEARD_MAX_BYTES = 256 << 20  # of a log between two readings, of the console
 _CHUNK_BYTES = 1 << 16
+_LOOK_S = 0.5  # between two looks at the console
 _END = b'{"kind":"end",'
 _PACKET_BYTES = 1024  # of a description or of memory, in one packet
 _INCLUDED = re.compile(rb'<xi:include href="([^"]+)"')
 _REGISTER = re.compile(rb'<reg name="([^"]+)"(?:[^>]*? regnum="(\d+)")?')
 _RISCV_SSTATUS = 0x100  # its number as a CSR
+
+
+class _Ended(MeasurementFailed):
+    """QEMU is gone."""
 
 
 class Debugger:
@@ -79,6 +84,33 @@ class Debugger:
             )
         for address in addresses:
             self._ask(f"z1,{address:x},2")
+
+    def reach(self, address: int, ends: Sequence[bytes]) -> str:
+        """Runs until `address` is next. Empty, or why that never came: the machine's end, a text of
+        `ends` in its console, or the bound.
+        """
+        self._ask(f"Z1,{address:x},2")
+        self._send("c")
+        console, seen = self._heard[self._console], 0
+        try:
+            while not self._answered():
+                if any(console.find(text, max(0, seen - len(text))) >= 0 for text in ends):
+                    return "said that it was done"
+                seen = len(console)
+                self._listen(_LOOK_S)
+                if time.monotonic() >= self._deadline_s:
+                    return "had not finished in time (--watchdog allows more)"
+            if self._packet()[:1] != b"T":
+                return "ended by itself"
+            self._ask(f"z1,{address:x},2")
+        except _Ended:
+            return "ended by itself"
+        return ""
+
+    def step(self) -> None:
+        """Executes one instruction."""
+        if self._ask("s")[:1] != b"T":
+            raise _Ended("the traced machine ended; trace something that comes before its end")
 
     def log(self, what: str) -> None:
         """Starts the log of each instruction; `none` stops it."""
@@ -195,12 +227,18 @@ class Debugger:
     def _packet(self) -> bytes:
         """The body of the next packet that comes."""
         heard = self._heard[self._stub.fileno()]
-        while (end := heard.find(b"#")) < 0 or len(heard) < end + 3:
+        while not self._answered():
             self._listen()
+        end = heard.find(b"#")
         body = bytes(heard[heard.find(b"$") + 1 : end])
         del heard[: end + 3]
         self._stub.sendall(b"+")
         return body
+
+    def _answered(self) -> bool:
+        """Whether a whole packet has come."""
+        heard = self._heard[self._stub.fileno()]
+        return (end := heard.find(b"#")) >= 0 and len(heard) >= end + 3
 
     def _send(self, words: str) -> None:
         self._stub.sendall(f"${words}#{sum(words.encode()) % 256:02x}".encode())
@@ -222,12 +260,11 @@ class Debugger:
             if not data and file != self._console:
                 self._open.remove(file)  # the console has still to be heard to its end
             elif not data:
-                raise MeasurementFailed(
-                    "QEMU ended while it was traced; run the circle without tracing"
-                )
+                raise _Ended("QEMU ended while it was traced; run the circle without tracing")
             self._heard[file] += data
             if len(self._heard[file]) > HEARD_MAX_BYTES:
                 raise MeasurementFailed(
-                    f"a window's log exceeds {HEARD_MAX_BYTES >> 20} MiB; trace fewer turns"
+                    f"a window's log exceeds {HEARD_MAX_BYTES >> 20} MiB; trace fewer turns, or "
+                    "less between two addresses"
                 )
         return bool(ready)

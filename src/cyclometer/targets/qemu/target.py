@@ -18,7 +18,9 @@ from cyclometer.errors import MeasurementFailed, NotComparable
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import RISCV64
+from cyclometer.record.schema import Clock as RecordedClock
 from cyclometer.record.schema import Flow
+from cyclometer.record.span import Spanned, Wanted
 from cyclometer.record.trace import TraceResult, to_explain
 from cyclometer.targets import build, foreign_image, reference_kernel
 from cyclometer.targets.api import (
@@ -31,6 +33,7 @@ from cyclometer.targets.api import (
 )
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.qemu.image import emulator
+from cyclometer.targets.qemu.spans import spans
 from cyclometer.targets.qemu.trace import trace
 
 EMULATOR = "qemu-system-riscv64"
@@ -125,12 +128,9 @@ class QemuTarget:
 
     def _trace_image(self, request: Request, image: Path, keys: Sequence[str]) -> TraceResult:
         """As the reference kernel is traced; names come from the image and from --symbols."""
-        if emulator(image)[0] != EMULATOR:
-            raise NotComparable(f"{image} is not an image for RISC-V, and no other is traced")
-        known = foreign_image.places(request)
+        command, known = self._traceable(request, image)
         foreign_image.hints(known, image)
         words = reference_kernel.arguments(request, 1, FLOW, PASSES) | CLOCK_WORDS
-        command = _image_command(request, image, self.board)
         try:
             found = self._traced(request, command, words, known, keys)
         except MeasurementFailed as error:
@@ -138,6 +138,28 @@ class QemuTarget:
                 f"{error}; if a program of the image times itself, name its ELF file by --symbols"
             ) from error
         return replace(found, settings={"image": request.name or image.name})
+
+    def spans(self, request: Request, wanted: Wanted) -> Spanned:
+        """One boot of an image, traced from one address to another, without any hint in it."""
+        image = request.image
+        assert image is not None
+        command, known = self._traceable(request, image)
+        windows, ended = spans(
+            _stopping(command, reference_kernel.arguments(request, 1, FLOW, PASSES) | CLOCK_WORDS),
+            known,
+            foreign_image.span(known, wanted),
+            foreign_image.last_texts(request),
+            request.watchdog_s or IMAGE_S,
+        )
+        clock = RecordedClock("instret", "instructions", exact=True)
+        settings = {"image": request.name or image.name}
+        return Spanned(windows, ended, clock, known, settings)
+
+    def _traceable(self, request: Request, image: Path) -> tuple[list[str], AddressMap]:
+        """The command that boots an image, and what stands where in it."""
+        if emulator(image)[0] != EMULATOR:
+            raise NotComparable(f"{image} is not an image for RISC-V, and no other is traced")
+        return _image_command(request, image, self.board), foreign_image.places(request)
 
     def _traced(
         self,
@@ -150,10 +172,7 @@ class QemuTarget:
         bound_s = request.watchdog_s or BOOT_S
         wanted = to_explain(Decoder().feed(_boot(command, arguments, bound_s).console), keys)
         numbers = {test.window: key for key, test in wanted.items()}
-        stopping = [
-            word.replace("sleep=off", "sleep=on")
-            for word in (*command, "-append", reference_kernel.words(arguments))
-        ]
+        stopping = _stopping(command, arguments)
         traced = trace(stopping, places, (RISCV64.opens, RISCV64.closes), sorted(numbers), bound_s)
         named = {numbers[number]: steps for number, steps in traced.windows.items()}
         return TraceResult(Decoder().feed(traced.console), named, places)
@@ -188,6 +207,12 @@ def _image_command(request: Request, image: Path, board: str) -> list[str]:
     if request.memory_mib is not None:
         options = (*options, "-m", str(request.memory_mib))
     return _command(program, request.machine or board, image, options)
+
+
+def _stopping(command: Sequence[str], arguments: Mapping[str, str]) -> list[str]:
+    """The command for a machine whose time stands still while it is stopped."""
+    words = (*command, "-append", reference_kernel.words(arguments))
+    return [word.replace("sleep=off", "sleep=on") for word in words]
 
 
 def virt() -> QemuTarget:

@@ -21,7 +21,7 @@ from cyclometer.record.instructions import Pattern
 from cyclometer.record.trace import INTERRUPTED, ISSUE, STEP, TRAPPED, USER, Steps
 from cyclometer.targets.qemu.debugger import Debugger
 
-_LOG = "exec,nochain,cpu,int"
+WINDOW_LOG = "exec,nochain,cpu,int"
 _UNKNOWN_CODE = ",in_asm"  # where no image of the kernel is at hand
 
 
@@ -179,7 +179,7 @@ def trace(
     spaces, found = Spaces(), {}
     code: dict[int, Code] = {}
     left = {number: (circles or {}).get(number, number) for number in wanted}
-    what = _LOG if places.kernel else _LOG + _UNKNOWN_CODE
+    what = WINDOW_LOG if places.kernel else WINDOW_LOG + _UNKNOWN_CODE
     with Debugger(command, bound_s) as machine:
         for number in range(wanted[-1] + 1 if wanted else 0):
             machine.run_to(opens)
@@ -213,6 +213,11 @@ class _Logged:
     count: int = 1
     at: int = 0  # in the log, where its registers follow
     stack: int = 0  # its pointer, of the architecture whose calls push
+
+
+def logged_steps(log: bytes, places: AddressMap, spaces: Spaces, begins: Sequence[int]) -> Steps:
+    """The steps of a RISC-V machine's log from the first one at `begins`."""
+    return _steps(_opened(_parsed(log, spaces, RISCV64), begins), places)
 
 
 def _opened(listed: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:

@@ -20,8 +20,11 @@ from typing import Any
 
 from cyclometer.bundle.model import Clock, Contract
 from cyclometer.errors import MeasurementFailed, NotComparable, NothingMeasured, UsageError
+from cyclometer.record.address_map import AddressMap
 from cyclometer.record.decode import Decoder
+from cyclometer.record.schema import Clock as RecordedClock
 from cyclometer.record.schema import Flow, Record
+from cyclometer.record.span import Spanned, Wanted, part
 from cyclometer.record.trace import Steps, TraceResult, load, to_explain, windows
 from cyclometer.targets import build, foreign_image, reference_kernel
 from cyclometer.targets.api import (
@@ -213,30 +216,58 @@ class CoreTarget:
 
     def _trace_image(self, request: Request, image: Path, keys: Sequence[str]) -> TraceResult:
         """As the reference kernel is traced; names come from the image and from --symbols."""
-        if lacks := self.missing():
-            raise NotComparable(lacks)
-        _check_image(request, image)
-        known = foreign_image.places(request)
+        known = self._places(request, image)
         foreign_image.hints(known, image)
-        simulator = rocket_board.simulator(self.core)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "trace"
-            command = [str(simulator), *memory_options(request), "--trace", str(file)]
-            ended = read_console(
-                [*command, *_image_words(request), str(image)],
-                request.watchdog_s or BOOT_S,
-                to_exit=True,
-            )
-            if ended.status is None:
-                raise MeasurementFailed(
-                    f"{image.name} did not end the board by its finisher at 0x10002000, so that "
-                    "its trace is not whole; explain it on --target qemu-virt"
-                )
+            ended = self._boot_traced(request, image, file)
+            if not ended.done and ended.status is None:
+                raise MeasurementFailed(f"the traced boot of {image.name} {ended.why}")
             records = Decoder().feed(ended.console)
             found = {key: _window(records, key, file) for key in keys}
         traced = {key: steps for key, steps in found.items() if steps is not None}
-        settings = {"image": request.name or image.name, **memory_settings(request)}
-        return TraceResult(records, traced, known, settings)
+        return TraceResult(records, traced, known, _image_settings(request, image))
+
+    def spans(self, request: Request, wanted: Wanted) -> Spanned:
+        """One boot of an image, traced from one address to another, without any hint in it."""
+        image = request.image
+        assert image is not None
+        known = self._places(request, image)
+        span = foreign_image.span(known, wanted)
+        options = ["--trace-from", hex(span.start), "--trace-skip", str(span.skip)]
+        options += [] if span.stop is None else ["--trace-to", hex(span.stop)]
+        options += [] if span.most is None else ["--trace-count", str(span.most)]
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "trace"
+            ended = self._boot_traced(request, image, file, options)
+            windows = part(load(file), span, str(file))
+        clock = RecordedClock(CLOCK.name, CLOCK.unit, exact=True)
+        return Spanned(windows, ended.why, clock, known, _image_settings(request, image))
+
+    def _places(self, request: Request, image: Path) -> AddressMap:
+        if lacks := self.missing():
+            raise NotComparable(lacks)
+        _check_image(request, image)
+        return foreign_image.places(request)
+
+    def _boot_traced(
+        self, request: Request, image: Path, file: Path, options: Sequence[str] = ()
+    ) -> BootResult:
+        command = [str(rocket_board.simulator(self.core)), *memory_options(request)]
+        ended = read_console(
+            [*command, "--trace", str(file), *options, *_image_words(request), str(image)],
+            request.watchdog_s or BOOT_S,
+            to_exit=True,
+            ends=foreign_image.ends(request),
+        )
+        if not file.exists():
+            said = ended.console.decode(errors="replace").strip() or "it said nothing"
+            raise MeasurementFailed(f"the board did not start: {said}")
+        return ended
+
+
+def _image_settings(request: Request, image: Path) -> dict[str, str]:
+    return {"image": request.name or image.name, **memory_settings(request)}
 
 
 def _check_image(request: Request, image: Path) -> None:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The paths between two addresses of an image, on a terminal and as JSON."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from cyclometer.explain.span import Path, extra, parts_at
+from cyclometer.record.span import Spanned, Wanted
+from cyclometer.report.comparison import paper
+from cyclometer.report.explanation import options
+
+_MOST = 20  # paths that a terminal shows; JSON has all
+_FUNCTIONS = 3
+
+
+def show(target: str, spanned: Spanned, wanted: Wanted, found: list[Path]) -> None:
+    """Prints the paths, the most frequent first, each against the first."""
+    console = paper()
+    number = len(spanned.windows)
+    unit = spanned.clock.unit
+    console.print(f"{number} windows {wanted.title}, by {len(found)} paths", soft_wrap=True)
+    console.print(f"  on {target}, {options(spanned.settings)}", soft_wrap=True)
+    every = sorted(length for path in found for length in path.lengths)
+    console.print(f"  {_spread(every)} {unit}; the boot {spanned.ended}", soft_wrap=True)
+    console.print(_table(spanned, found[:_MOST]))
+    if len(found) > _MOST:
+        console.print(f"  and {len(found) - _MOST} paths more; --json has all", soft_wrap=True)
+    if any(path.interrupted for path in found):
+        console.print("  i: an interrupt came between", soft_wrap=True)
+
+
+def _table(spanned: Spanned, found: list[Path]) -> Table:
+    cycles = spanned.clock.unit != "instructions"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for name in ("path", "windows", "first", "instructions", *[spanned.clock.unit] * cycles):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("leaves path 1 behind; instructions more or fewer", overflow="fold")
+    for number, path in enumerate(found, 1):
+        mark = "i" if path.interrupted else ""
+        cells = [f"{mark}{number}", str(len(path.lengths)), f"#{path.first}", str(len(path.steps))]
+        cells += [_spread(sorted(path.lengths))] * cycles
+        table.add_row(*cells, _difference(found[0], path, spanned) if number > 1 else "")
+    return table
+
+
+def _difference(common: Path, other: Path, spanned: Spanned) -> str:
+    functions = extra(common, other, spanned.places)
+    told = ", ".join(f"{name} {count:+d}" for name, count in functions[:_FUNCTIONS])
+    more = f", {len(functions) - _FUNCTIONS} more" if len(functions) > _FUNCTIONS else ""
+    return f"{parts_at(common, other, spanned.places)}; {told or 'as many in each'}{more}"
+
+
+def _spread(lengths: list[int]) -> str:
+    """Least, median and largest; one number where they are one."""
+    if lengths[0] == lengths[-1]:
+        return str(lengths[0])
+    return f"{lengths[0]} / {median(lengths):g} / {lengths[-1]}"
+
+
+def as_json(target: str, spanned: Spanned, wanted: Wanted, found: list[Path]) -> dict[str, Any]:
+    """All paths with the length of each window."""
+    return {
+        "target": target,
+        "configuration": dict(spanned.settings),
+        "unit": spanned.clock.unit,
+        "from": wanted.start,
+        "to": wanted.stop,
+        "skipped": wanted.skip,
+        "ended": spanned.ended,
+        "paths": [
+            {
+                "first": path.first,
+                "instructions": len(path.steps),
+                "interrupted": path.interrupted,
+                "lengths": path.lengths,
+                "leaves": parts_at(found[0], path, spanned.places) if path is not found[0] else "",
+                "functions": dict(extra(found[0], path, spanned.places)),
+            }
+            for path in found
+        ],
+    }

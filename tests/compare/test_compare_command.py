@@ -41,7 +41,11 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def told(*arguments: object) -> dict[str, Any]:
-    done = run("compare", *arguments, "--json")
+    return printed("compare", *arguments)
+
+
+def printed(*arguments: object) -> dict[str, Any]:
+    done = run(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -168,8 +172,9 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
         (["a", "b", "--fdr", "x"], 2, "not a share"),
         (["a", "b", "--across", "mcs=on"], 2, "neither NAME nor NAME=BEFORE,AFTER"),
         (["a", "b", "--json", "--markdown"], 2, "exclude each other"),
-        (["--matrix", "a", "--", "b"], 2, "this mode has none"),
-        (["--matrix", "--aa", "a", "b"], 2, "choose one"),
+        (["--matrix", "a", "b"], 2, "write `cyclometer matrix BUNDLE...`"),
+        (["a", "--aa"], 2, "write `cyclometer aa BUNDLE...`"),
+        (["a", "--history", "--only", "x"], 2, "write `cyclometer history BUNDLE...`"),
         ([], 2, "Missing argument"),
     ],
 )
@@ -192,19 +197,22 @@ def test_nothing_comparable_is_said_with_the_code(stored: Path) -> None:
     assert run("compare", stored / "empty", stored / "empty").returncode == 6
 
 
-def test_modes_read_a_store(stored: Path) -> None:
-    record = told("--aa", stored)
+def test_commands_without_sides_read_a_store(stored: Path) -> None:
+    record = printed("aa", stored)
     assert {"method", "alarms", "comparisons", "rate", "interval", "nominal"} == set(
         record["methods"][0]
     )
-    found = told("--history", stored)
+    found = printed("history", stored)
     assert [len(series["points"]) for series in found["series"]] == [3, 3]
-    laid = told("--matrix", stored / "2026-1", stored / "2026-3")
+    laid = printed("matrix", stored / "2026-1", stored / "2026-3")
     assert laid["columns"] == ["2026-1", "2026-3"]
     assert [mean["ratio"] for mean in laid["means"][0]["columns"][1:]] == pytest.approx(
         [1.03**0.5], abs=0.002
     )
-    assert run("compare", "--aa", stored / "2026-1" / "nothing").returncode == 2
+    assert run("aa", stored / "2026-1" / "nothing").returncode == 2
+    mail = run("matrix", stored, "--format", "mail")
+    assert (mail.returncode, mail.stdout) == (2, "")
+    assert "--format mail prints a comparison of two sides" in mail.stderr
 
 
 @pytest.mark.parametrize("command", [compare_command, gate_command])

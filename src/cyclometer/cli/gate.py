@@ -61,12 +61,12 @@ def command(
         sys.exit(expectation.gate(expect, operands, update, as_json or form == "json"))
     if update:
         raise UsageError("--update writes the file of --expect; name one")
-    from cyclometer.compare import finding, verdicts
+    from cyclometer.compare import verdicts
     from cyclometer.report import comparison as report
 
     found = sides.compare(
         operands,
-        finding.Options(margin, fdr, layout_floor, exact_margin=sides.given_margin(margin)),
+        sides.options_of(margin, fdr, layout_floor),
         across,
     )
     sides.Form.of(as_json, as_markdown, form).print(report, found)

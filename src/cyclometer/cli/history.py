@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclometer.compare.finding import Options
+    from cyclometer.compare.history import Series
+    from cyclometer.compare.pairing import Across
 
 
 @click.command()
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     help="A folder in the git repository.  [default: where you are]",
 )
 @click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches.")
+@sides.layout_floor_option
+@sides.across_option
 @sides.judging
 def command(
     operands: tuple[str, ...],
@@ -40,6 +45,8 @@ def command(
     only: tuple[str, ...],
     margin: float,
     fdr: float,
+    layout_floor: float | None,
+    across: Across,
     as_json: bool,
     as_markdown: bool,
     form: str | None,
@@ -51,17 +58,43 @@ def command(
 
     Example: cyclometer history --git-notes results/today --only 'thread.*'
     """
-    from cyclometer.cli import compare
-    from cyclometer.compare.finding import Options
+    from cyclometer.report import history as report
 
-    options = Options(margin, fdr, exact_margin=sides.given_margin(margin))
+    options = sides.options_of(margin, fdr, layout_floor)
     printed = sides.Form.of(as_json, as_markdown, form)
     if git_notes:
-        _noted(operands, commit, repository, options, only or ("*",), printed)
+        found = _noted(operands, commit, repository, options, only or ("*",))
     elif operands:
-        compare.print_history(operands, options, {}, printed, only)
+        found = _compared(operands, options, across, only or ("*",))
     else:
         raise UsageError("name bundles or a store, or read git's notes with --git-notes")
+    printed.print(report, found)
+
+
+def _compared(
+    operands: tuple[str, ...],
+    options: Options,
+    across: Across,
+    only: tuple[str, ...],
+) -> list[Series]:
+    """The change points of bundles, or of a store."""
+    from cyclometer.compare import history
+
+    if _is_store(operands):
+        from cyclometer.store import history as stored
+
+        return stored.history(operands[0], options, only)
+    return [
+        series
+        for series in history.history(sides.load(sides.together(operands)), options, across)
+        if any(fnmatch.fnmatchcase(series.key, pattern) for pattern in only)
+    ]
+
+
+def _is_store(operands: tuple[str, ...]) -> bool:
+    """Whether the one operand is what `cyclometer store` keeps, and not a folder of bundles."""
+    one = operands[0]
+    return len(operands) == 1 and ("://" in one or (Path(one) / "store.json").is_file())
 
 
 def _noted(
@@ -70,14 +103,12 @@ def _noted(
     repository: Path,
     options: Options,
     only: tuple[str, ...],
-    form: sides.Form,
-) -> None:
+) -> list[Series]:
     from cyclometer import git
-    from cyclometer.report import history as report
     from cyclometer.store import notes
 
     root = git.root(repository)
     if operands:
         bundles = sides.load([Path(one) for one in operands])
         notes.add(root, git.commit(root, commit), bundles)
-    form.print(report, notes.history(root, options, only))
+    return notes.history(root, options, only)

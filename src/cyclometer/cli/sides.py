@@ -52,6 +52,13 @@ def share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
     return part
 
 
+def options_of(margin: float, fdr: float, layout_floor: float | None = None) -> Options:
+    """What the options of a command that judges come to."""
+    from cyclometer.compare import finding
+
+    return finding.Options(margin, fdr, layout_floor, exact_margin=given_margin(margin))
+
+
 def given_margin(margin: float) -> float | None:
     """The margin if the user gave it: an exact clock needs none."""
     source = get_current_context().get_parameter_source("margin")
@@ -100,32 +107,26 @@ _JUDGING = (
         help="How to print; mail is plain ASCII of 72 columns.  [default: table]",
     ),
 )
-_OPERANDS = (
-    click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER..."),
-    click.option(
-        "--layout-floor",
-        callback=share,
-        metavar="SHARE",
-        help="On an exact clock, call no change up to this size real: moving code causes as much.  "
-        "[default: 10% of cycles of turns, 15% of passes, 30% of few passes; 0% of other units]",
-    ),
-    click.option(
-        "--across",
-        multiple=True,
-        callback=_across,
-        metavar="NAME[=X,Y]",
-        help="Compare although option NAME (or target, cpu) differs; X,Y choose the two sides' "
-        "rows.",
-    ),
+layout_floor_option = click.option(
+    "--layout-floor",
+    callback=share,
+    metavar="SHARE",
+    help="On an exact clock, call no change up to this size real: moving code causes as much.  "
+    "[default: 10% of cycles of turns, 15% of passes, 30% of few passes; 0% of other units]",
 )
+across_option = click.option(
+    "--across",
+    multiple=True,
+    callback=_across,
+    metavar="NAME[=X,Y]",
+    help="Compare although option NAME (or target, cpu) differs; X,Y choose the two sides' rows.",
+)
+_OPERANDS = click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER...")
 
 
 def options(command: _Command) -> _Command:
     """The operands and options that `compare` and `gate` share."""
-    command = judging(command)
-    for decorate in reversed(_OPERANDS):
-        command = decorate(command)
-    return command
+    return _OPERANDS(layout_floor_option(across_option(judging(command))))
 
 
 def judging(command: _Command) -> _Command:
@@ -189,7 +190,10 @@ def _mail(report: object, result: Any) -> str:
     from cyclometer.report import comparison, mail
 
     if report is not comparison:
-        raise UsageError("--format mail prints a comparison of two sides; leave the mode out")
+        raise UsageError(
+            "--format mail prints a comparison of two sides: `cyclometer compare`; choose "
+            "table, json or markdown"
+        )
     return mail.mail(result)
 
 
@@ -257,13 +261,13 @@ def load(paths: Sequence[Path]) -> list[Bundle]:
 
 
 def together(operands: Sequence[str]) -> list[Path]:
-    """The operands of a mode without sides: a store stands for its bundles, oldest first."""
+    """The operands of a command without sides: a store stands for its bundles, oldest first."""
     from cyclometer.bundle import store
 
     found = []
     for operand in operands:
         if operand == _BETWEEN:
-            raise UsageError("`--` parts two sides, and this mode has none; leave it out")
+            raise UsageError("`--` parts two sides, and this command has none; leave it out")
         path = Path(operand)
         found += (
             store.bundles(path)

@@ -205,7 +205,7 @@ class ClassMeans(Struct):
 
 
 class Matrix(Struct):
-    """`compare --matrix`: several configurations beside each other, each against the first."""
+    """`matrix`: several configurations beside each other, each against the first."""
 
     columns: list[str]
     rows: list[MatrixRow]
@@ -224,7 +224,7 @@ class AlarmRate(Struct):
 
 
 class FalseAlarms(Struct):
-    """`compare --aa`: how often equal measurements are called different."""
+    """`aa`: how often equal measurements are called different."""
 
     methods: list[AlarmRate]
     summary: str
@@ -256,7 +256,7 @@ class Series(Struct):
 
 
 class History(Struct):
-    """`compare --history`: when circles changed in a store of bundles."""
+    """`history`: when circles changed in a store of bundles."""
 
     series: list[Series]
     summary: str

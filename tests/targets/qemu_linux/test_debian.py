@@ -144,7 +144,9 @@ case "$*" in
         echo 'Other http://elsewhere/ here' ;;
     *update*) ! cat "$XDG_CACHE_HOME"/cyclometer/apt-amd64*/sources.list | grep -q backports ||
         exit ${NO_BACKPORTS:-0} ;;
-    *download*) cp "$STATE/package.deb" ./package.deb ;;
+    *download*) for word; do asked=${word%%=*}; done
+        held="$STATE/$asked.deb"; [ -e "$held" ] || held="$STATE/package.deb"
+        cp "$held" "./${asked}_1_amd64.deb" ;;
 esac
 """
 APT_CACHE = """#!/bin/sh
@@ -187,10 +189,12 @@ def distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def describe(folder: Path, versions: dict[str, str], depends: str = "kmod") -> None:
-    digest = hashlib.sha256((folder / "package.deb").read_bytes()).hexdigest()
     (folder / "names").write_text("\n".join([*versions, "linux-image-6.1.0-11-amd64-dbg"]))
     (folder / "shown").mkdir(exist_ok=True)
     for name, version in versions.items():
+        own = folder / f"{name}.deb"
+        held = own if own.exists() else folder / "package.deb"
+        digest = hashlib.sha256(held.read_bytes()).hexdigest()
         stanza = f"Package: {name}\nVersion: {version}\nDepends: {depends}\nSHA256: {digest}\n\n"
         (folder / "shown" / name).write_text(stanza)
 
@@ -244,6 +248,30 @@ def test_a_package_that_only_points_is_followed(distribution: Path) -> None:
     describe(distribution, versions, "linux-image-6.1.0-10-amd64 (= 6.1.10-1)")
     package, _ = debian.fetch("debian:linux-image-cloud-amd64")
     assert package.name == "linux-image-6.1.0-10-amd64"
+
+
+def test_a_package_whose_parts_hold_the_kernel_is_put_together(distribution: Path) -> None:
+    image, binary, base = (
+        f"linux-{part}-7.3.4-cloud-amd64" for part in ("image", "binary", "base")
+    )
+    folder = "./usr/lib/modules/7.3.4-cloud-amd64"
+    for name, file in (
+        (image, "./usr/x"),
+        (binary, f"{folder}/vmlinuz"),
+        (base, f"{folder}/config"),
+    ):
+        (distribution / f"{name}.deb").write_bytes(tar((file, name.encode())))
+    describe(
+        distribution,
+        dict.fromkeys((image, binary, base), "7.3.4-1"),
+        f"initramfs-tools (>= 1), {base} (= 7.3.4-1), {binary} (= 7.3.4-1)",
+    )
+    package, files = debian.fetch("debian:linux-image-7*-amd64")
+    assert package.name == image
+    assert {name: path.read_text() for name, path in files.items()} == {
+        "vmlinuz": binary,
+        "config": base,
+    }
 
 
 def test_a_file_with_another_hash_is_refused_and_leaves_nothing(distribution: Path) -> None:

@@ -31,7 +31,14 @@ FILE_BYTES = {"vmlinuz": 128 << 20, "config": 4 << 20, "System.map": 64 << 20}
 ARCHIVE_BYTES = 2 << 30
 """How far an archive is read before it counts as a bomb."""
 _NAME = re.compile(r"(?:@([a-z]+))?:([a-z0-9][a-z0-9+.*?\[\]-]*)")
-_BOOT_FILE = re.compile(r"(?:\./)?boot/(vmlinuz|vmlinux|config|System\.map)-[A-Za-z0-9+.~_-]+")
+_VERSION = "[A-Za-z0-9+.~_-]+"
+_BOOT_FILE = re.compile(
+    rf"(?:\./)?(?:boot/(vmlinuz|vmlinux|config|System\.map)-{_VERSION}"
+    # from 7.0 on
+    rf"|usr/lib/modules/{_VERSION}/(vmlinuz|vmlinux|config|System\.map))"
+)
+# packages that hold the files of one that only depends on them, as Debian's do from 7.0 on
+_PARTS = re.compile(r"\blinux-(?:binary|base)-[^\s,|]*\d[^\s,|]*")
 _REAL = re.compile(r"linux-image-[^\s,|]*\d[^\s,|]*")
 _DISTRIBUTIONS = ("Debian", "Ubuntu")
 _KEYRINGS = [f"/usr/share/keyrings/{name.lower()}-archive-keyring.gpg" for name in _DISTRIBUTIONS]
@@ -99,7 +106,8 @@ def boot_files(tar: IO[bytes]) -> dict[str, bytes]:
         if match is None:
             _skip(tar, size)
             continue
-        kind = "vmlinuz" if match[1] == "vmlinux" else match[1]
+        kind = match[1] or match[2]
+        kind = "vmlinuz" if kind == "vmlinux" else kind
         if kind in found or size > FILE_BYTES[kind]:
             raise BadFile(
                 f"the package holds {name} twice or larger than {FILE_BYTES[kind] >> 20} MiB; not "
@@ -160,12 +168,12 @@ def _unpack_into(folder: Path, archive: _Archive, package: Package) -> None:
     """Downloads, checks and unpacks a package; the folder appears whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as draft:
-        file = archive.download(package, Path(draft))
-        files = _unpacked(file)
+        files = _unpacked(archive.download(package, Path(draft)))
         if "vmlinuz" not in files:
-            raise BadFile(
-                f"{package.name} {package.version} holds no kernel in /boot; name another package"
-            )
+            for part in map(archive.newest, _PARTS.findall(package.depends)):
+                files |= _unpacked(archive.download(part, Path(draft)))
+        if "vmlinuz" not in files:
+            raise BadFile(f"{package.name} {package.version} holds no kernel; name another package")
         made = Path(draft) / "files"
         made.mkdir()
         for name, content in files.items():
@@ -228,7 +236,7 @@ class _Archive:
     def download(self, package: Package, folder: Path) -> Path:
         """The package's file, whose hash is the index's. Raises BadFile if it is not."""
         self._run("apt-get", "download", f"{package.name}={package.version}", cwd=folder)
-        files = list(folder.glob("*.deb"))
+        files = list(folder.glob(f"{package.name}_*.deb"))
         if len(files) != 1:
             raise NotComparable(
                 f"apt-get did not download {package.name}; try `apt-get download {package.name}`"

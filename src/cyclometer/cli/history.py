@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from cyclometer.compare.finding import Options
     from cyclometer.compare.history import Series
     from cyclometer.compare.pairing import Across
+
+_DAY = click.DateTime(["%Y-%m-%d"])
 
 
 @click.command()
@@ -34,6 +37,15 @@ if TYPE_CHECKING:
     help="A folder in the git repository.  [default: where you are]",
 )
 @click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches.")
+@click.option("--since", type=_DAY, metavar="DAY", help="From this day on, as 2026-11-30.")
+@click.option("--until", type=_DAY, metavar="DAY", help="Up to this day.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Write a page per circle with its whole history, and a first page, in a new folder.",
+)
 @sides.layout_floor_option
 @sides.across_option
 @sides.judging
@@ -43,6 +55,9 @@ def command(
     commit: str,
     repository: Path,
     only: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    output: Path | None,
     margin: float,
     fdr: float,
     layout_floor: float | None,
@@ -58,6 +73,7 @@ def command(
 
     Example: cyclometer history --git-notes results/today --only 'thread.*'
     """
+    from cyclometer.compare import history
     from cyclometer.report import history as report
 
     options = sides.options_of(margin, fdr, layout_floor)
@@ -68,6 +84,14 @@ def command(
         found = _compared(operands, options, across, only or ("*",))
     else:
         raise UsageError("name bundles or a store, or read git's notes with --git-notes")
+    if since or until:
+        days = since and since.date(), until and until.date()
+        found = history.within(found, options, days)
+    if output is not None:
+        from cyclometer.site import of_history
+
+        pages = of_history.write(output, found)
+        click.echo(f"{output / 'index.html'}: {pages} circles", err=True)
     printed.print(report, found)
 
 

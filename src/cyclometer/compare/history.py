@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from itertools import pairwise
 
 import numpy as np
@@ -38,6 +39,9 @@ LONG = 200
 """Points from which on changes are sought by ranks: e-divisive takes minutes for a thousand."""
 
 
+Window = tuple[date | None, date | None]  # its first and its last day
+
+
 @dataclass(frozen=True)
 class Point:
     """One bundle's latency of a circle, and the identity of what was measured then."""
@@ -51,6 +55,7 @@ class Point:
     bundle: str
     identity: dict[str, str]
     error: float = 0.0  # standard error of the value as a fraction, by its own interval; 0 unknown
+    better: str = "lower"  # or higher
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,23 @@ def series(points: Sequence[Point], options: Options, missing: int = 0) -> Serie
     return Series(tuple(points), _changes(points, options), missing)
 
 
+def within(found: Sequence[Series], options: Options, window: Window) -> list[Series]:
+    """The histories of what was made in a window of time, with the changes inside it; a point whose
+    time cannot be told is not in it.
+    """
+    kept = [(one, [p for p in one.points if _is_within(p, window)]) for one in found]
+    return [series(points, options, one.missing) for one, points in kept if points]
+
+
+def _is_within(point: Point, window: Window) -> bool:
+    try:
+        day = datetime.fromisoformat(point.when).date()
+    except ValueError:
+        return False
+    since, until = window
+    return (since is None or since <= day) and (until is None or day <= until)
+
+
 def _point(bundle: Bundle, circle: ComparedCircle, options: Options, free: frozenset[str]) -> Point:
     e = circle.estimate
     assert e.latency is not None
@@ -139,6 +161,7 @@ def _point(bundle: Bundle, circle: ComparedCircle, options: Options, free: froze
         bundle=bundle.path or bundle.identity.title,
         identity=environment(bundle) | versions,
         error=_own_error(e.latency),
+        better=e.better,
     )
 
 

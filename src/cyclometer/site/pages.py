@@ -19,17 +19,25 @@ from cyclometer.site.triage import Alert, TriageState
 _HERE = Path(__file__).parent
 _MOST_DRAWN = 800  # points of a chart, each a stretch of the history
 _MOST_LISTED = 100
+_PULL = "`cyclometer store pull` fetches a bundle with its samples."
 
 
-def overview(states: Mapping[str, TriageState], acknowledged: Mapping[str, str], lead: str) -> str:
-    """The first page: alerts that wait, and a line for each circle, by target."""
+def overview(
+    states: Mapping[str, TriageState], acknowledged: Mapping[str, str] | None, lead: str
+) -> str:
+    """The first page: alerts that wait, and a line for each circle, by target. `acknowledged` is
+    None where there is no store to note it in; pages then name nothing that only a store has.
+    """
+    seen = acknowledged or {}
     alerts = [(name, alert) for name, one in states.items() for alert in one.alerts]
     alerts.sort(key=lambda pair: pair[1].since, reverse=True)
-    waiting = [pair for pair in alerts if pair[1].id not in acknowledged]
+    waiting = [pair for pair in alerts if pair[1].id not in seen]
     targets = sorted({one.target for one in states.values()})
     parts = [
-        _header("Latencies over time", lead, ""),
-        tag("h2", "Changes that wait for a look") if waiting else None,
+        _header("Latencies over time", lead, "", acknowledged is not None),
+        tag("h2", "Changes" if acknowledged is None else "Changes that wait for a look")
+        if waiting
+        else None,
         _alerts(waiting[:_MOST_LISTED], acknowledged) if waiting else None,
         _more(len(waiting)),
         *(
@@ -40,11 +48,11 @@ def overview(states: Mapping[str, TriageState], acknowledged: Mapping[str, str],
     return _page("Latencies over time", parts)
 
 
-def circle(series: Series, one: TriageState, acknowledged: Mapping[str, str]) -> str:
+def circle(series: Series, one: TriageState, acknowledged: Mapping[str, str] | None) -> str:
     """A circle's history, its changes and its newest points."""
     options = ", ".join(f"{n}={v}" for n, v in sorted(one.configuration.items()))
     parts = [
-        _header(series.key, f"{one.target} {options}".strip(), "../"),
+        _header(series.key, f"{one.target} {options}".strip(), "../", acknowledged is not None),
         tag("p", _circle_sentence(series, one), cls="lead"),
         tag("figure", tag("figcaption", f"Latency of a turn [{series.unit}]"), _chart(series)),
         tag("h2", "Changes") if series.changes else None,
@@ -53,6 +61,7 @@ def circle(series: Series, one: TriageState, acknowledged: Mapping[str, str]) ->
         else None,
         _more(len(one.alerts)),
         tag("h2", "Newest bundles"),
+        None if acknowledged is None else tag("p", _PULL, cls="lead"),
         _points(series),
     ]
     return _page(series.key, parts)
@@ -112,8 +121,9 @@ def _page(title: str, parts: Sequence[Markup | None], script: str = "") -> str:
     return whole(title, (kept[0], tag("main", *kept[1:])), style, script, footer)
 
 
-def _header(title: str, lead: str, up: str) -> Markup:
-    links = {"index.html": "All circles", "compare.html": "Two bundles"}
+def _header(title: str, lead: str, up: str, of_store: bool = True) -> Markup:
+    links = {"index.html": "All circles"}
+    links |= {"compare.html": "Two bundles"} if of_store else {}
     listed = [tag("a", words, href=up + name) for name, words in links.items()]
     return tag(
         "header",
@@ -123,14 +133,15 @@ def _header(title: str, lead: str, up: str) -> Markup:
     )
 
 
-def _alerts(alerts: Sequence[tuple[str, Alert]], acknowledged: Mapping[str, str]) -> Markup:
+def _alerts(alerts: Sequence[tuple[str, Alert]], acknowledged: Mapping[str, str] | None) -> Markup:
     rows = []
     for name, alert in alerts:
         key = tag("a", alert.key, href=f"circle/{name}.html") if name else tag("code", alert.id)
-        why = acknowledged.get(alert.id)
-        seen = "waits" if why is None else f"acknowledged: {why}"
-        cause = "; ".join(alert.cause[:6]) or "nothing in the identity changed"
-        text = f"{alert.id} {seen}. {cause}" if name else f"{seen}. {cause}"
+        text = "; ".join(alert.cause[:6]) or "nothing in the identity changed"
+        if acknowledged is not None:
+            why = acknowledged.get(alert.id)
+            seen = "waits" if why is None else f"acknowledged: {why}"
+            text = f"{alert.id} {seen}. {text}" if name else f"{seen}. {text}"
         cells = [
             tag("th", key, scope="row"),
             tag("td", tag("span", signed(alert.change), cls=alert.direction), cls="n"),
@@ -186,8 +197,7 @@ def _points(series: Series) -> Markup:
         for point in series.points[: -_MOST_LISTED - 1 : -1]
     ]
     head = _head("bundle", "made", f"latency [{series.unit}]")
-    hint = tag("p", "`cyclometer store pull` fetches a bundle with its samples.", cls="lead")
-    return join((hint, tag("table", head, tag("tbody", *rows), cls="plain")))
+    return tag("table", head, tag("tbody", *rows), cls="plain")
 
 
 def _circle_sentence(series: Series, one: TriageState) -> str:

@@ -29,12 +29,28 @@ needs_rtl = pytest.mark.skipif(bool(rocket.rocket().missing()), reason=rocket.ro
 PORT = Path(__file__).parents[2] / "examples/ports/riscv"
 
 
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("port")
-    command = ["make", "-s", "-C", str(PORT), f"BUILD={folder}"]
+def built(port: Path, folder: Path) -> Path:
+    command = ["make", "-s", "-C", str(port), f"BUILD={folder}"]
     subprocess.run(command, check=True, capture_output=True)
     return folder / "port.elf"
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(PORT, tmp_path_factory.mktemp("port"))
+
+
+@pytest.fixture(scope="module")
+def slower(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same kernel after a change: its trap handler reads one more register."""
+    folder = tmp_path_factory.mktemp("slower")
+    port = folder / "examples/ports/riscv"
+    shutil.copytree(PORT, port, ignore=shutil.ignore_patterns("build"))
+    (folder / "core").symlink_to(PORT.parents[2] / "core")
+    source = port / "main.c"
+    more = 'traps++;\n    __asm__ volatile("csrr %0, mcause" : "=r"(pc));'
+    source.write_text(source.read_text().replace("traps++;", more, 1))
+    return built(port, folder / "build")
 
 
 def bare(folder: Path, code: str, name: str = "image") -> Path:
@@ -219,3 +235,36 @@ def test_a_place_that_is_never_reached_is_one_sentence(tmp_path: Path) -> None:
     wanted = Wanted("work", skip=9)
     with pytest.raises(MeasurementFailed, match=r"nothing ran from work .* after the first 9"):
         span.paths(worked(qemu.virt(), tmp_path, wanted), wanted)
+
+
+def gate(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cyclometer", "gate", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_gate_of_two_images_judges_and_names_the_function(image: Path, slower: Path) -> None:
+    done = gate(image, slower, "--margin", "0%", "--only", "trap.ecall")
+    assert done.returncode == 1, done.stderr
+    assert "trap.ecall: +1 instructions; handle_trap +1" in done.stdout
+    assert gate(slower, image, "--margin", "0%", "--only", "trap.ecall").returncode == 0
+
+
+def test_a_gate_of_one_image_with_itself_passes(image: Path, tmp_path: Path) -> None:
+    other = shutil.copy(image, tmp_path / "other.elf")
+    done = gate(image, other, "--json")
+    assert done.returncode == 0, done.stderr
+    assert '"verdict": "equivalent"' in done.stdout
+
+
+def test_a_gate_fails_if_a_boot_did(image: Path, tmp_path: Path) -> None:
+    """Its records are whole and as good as the base's; then it ends with a failure."""
+    records = qemu.virt().measure(Request(image=image, name="image"), {}, Progress())
+    console = records.consoles["run-1"].split(b'@cyc {"kind":"end"')[0].decode()
+    done = gate(image, bare(tmp_path, printing(console, FAIL)), "--margin", "0%")
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "the boot ended by itself" in done.stderr
+
+
+def test_options_of_images_are_refused_for_bundles(tmp_path: Path) -> None:
+    done = gate(tmp_path, tmp_path, "--memory-mib", 64)
+    assert (done.returncode, "--memory-mib is for two images" in done.stderr) == (2, True)

@@ -45,12 +45,17 @@ def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def image_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of whatever boots a kernel image of the user's own."""
+    option = click.option(
+        "--image",
+        type=click.Path(path_type=Path),
+        help="A kernel image of your own instead of ours.",
+    )
+    return _with(command, (option, machine_options))
+
+
+def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What an image needs of its machine, and how it is known."""
     options = (
-        click.option(
-            "--image",
-            type=click.Path(path_type=Path),
-            help="A kernel image of your own instead of ours.",
-        ),
         click.option("--machine", help="QEMU machine of --image.  [default: the target's]"),
         click.option(
             "--name", metavar="NAME", help="What --image is called, so that builds compare."

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from cyclometer.cli import sides
+from cyclometer.cli import images, sides
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Do not fail because of circles that are invalid on both sides.",
 )
+@images.options
 def command(
     operands: tuple[str, ...],
     margin: float,
@@ -42,6 +43,7 @@ def command(
     expect: Path | None,
     update: bool,
     allow_invalid: bool,
+    **of_images: Any,
 ) -> None:
     """Compare, and exit with a status for continuous integration.
 
@@ -53,7 +55,12 @@ def command(
     With --expect, for exact clocks: 1 a count is another one, smaller ones included, 5 a row is not
     valid, 4 a row is gone. With two bundles the traces of both name the functions responsible.
 
+    Two ELF images are measured first, under QEMU or on --target rocket, and the functions that
+    carry a change are named. 5 also if a boot did not end as it should have.
+
     Example: cyclometer gate results/before results/after --margin 2% || test $? = 3
+
+    Example: cyclometer gate base.elf pr.elf --margin 0%
     """
     if expect is not None:
         from cyclometer.cli import expect as expectation
@@ -64,10 +71,16 @@ def command(
     from cyclometer.compare import verdicts
     from cyclometer.report import comparison as report
 
-    found = sides.compare(
-        operands,
-        sides.options_of(margin, fdr, layout_floor),
-        across,
-    )
-    sides.Form.of(as_json, as_markdown, form).print(report, found)
-    sys.exit(verdicts.gate_code(found, allow_invalid))
+    judging = sides.options_of(margin, fdr, layout_floor)
+    printed = sides.Form.of(as_json, as_markdown, form)
+    why: list[str] = []
+    broken = False
+    if images.are_images(operands):
+        found, why, broken = images.gate(operands, of_images, judging, across)
+    else:
+        images.refuse(of_images)
+        found = sides.compare(operands, judging, across)
+    printed.print(report, found)
+    for line in why:
+        click.echo(line, err=printed is not sides.Form.TERMINAL)
+    sys.exit(images.code(verdicts.gate_code(found, allow_invalid), broken))

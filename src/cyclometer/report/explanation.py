@@ -292,6 +292,17 @@ def difference_views(found: Difference) -> Iterator[tuple[str, list[PartChange]]
         )
 
 
+def in_one_line(found: Difference) -> str:
+    """The change of a turn, and the functions and causes that carry most of it."""
+    unit = found.before.facts.clock.unit
+    functions = [f"{c.name} {signed(c.change)}" for c in found.functions if c.change][:_NAMED]
+    causes = [f"{c.name} {signed(c.change)}" for c in found.causes if c.change][:_NAMED]
+    told = [f"{found.before.facts.contract.key}: {signed(found.whole.change)} {unit}"]
+    told += [", ".join(functions)] * bool(functions)
+    told += [", ".join(causes)] * (many_causes(found.after) and bool(causes))
+    return "; ".join(told)
+
+
 def signed(value: Fraction) -> str:
     """A change with its sign."""
     return f"{'+' if value > 0 else ''}{number(value)}"

@@ -19,6 +19,8 @@ from cyclometer.explain.explanation import Explanation, explain
 from cyclometer.explain.kernels import KernelRow, Kernels
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.report import kernel_mail as mail
+from cyclometer.targets.api import Request
+from cyclometer.targets.qemu_linux.target import QemuLinuxTarget
 from tests.explain import machine
 
 FACTS = {
@@ -141,6 +143,17 @@ def test_time_stands_beside_counts_with_a_warning_where_they_disagree(
     text = mail.text(found(row(extra)), COMMAND, timed)
     assert f"time: +11.7 % ({verdict})" in text
     assert ("WARNING: instructions and time disagree" in text) == warned
+
+
+def test_the_traced_turn_is_one_as_long_as_the_boots_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one = machine.evidence([0, 0, 9, 9], Fraction(machine.LENGTH + 9))
+    monkeypatch.setattr(QemuLinuxTarget, "trace", lambda *_: None)
+    monkeypatch.setattr(kernels.evidence, "gather", lambda *_: {"thing.poke": one})
+    told = kernels.traced(Request(kernel="x"), {"thing.poke": float(machine.LENGTH)})
+    assert isinstance(e := told["thing.poke"], Explanation)
+    assert (e.length, e.turn.exact) == (machine.LENGTH, True)
 
 
 def test_a_margin_is_of_what_it_says() -> None:

@@ -36,6 +36,11 @@ def test_the_last_turns_count_not_the_cold_first_ones() -> None:
     assert (found.turns, found.length) == (1, machine.LENGTH)
 
 
+def test_a_turn_as_long_as_the_latency_is_taken_before_one_that_something_touched() -> None:
+    found = turn.find(machine.evidence([7, 0, 50, 50], Fraction(machine.LENGTH)))
+    assert (found.turns, found.exact, found.length) == (1, True, machine.LENGTH)
+
+
 def test_turns_that_alternate_are_explained_together() -> None:
     found = turn.find(machine.evidence([50, 0, 14, 0, 14, 0, 14], Fraction(machine.LENGTH + 7)))
     assert (found.turns, found.steady) == (2, True)

@@ -143,7 +143,9 @@ def traced(request: Request, counts: Mapping[str, float]) -> dict[str, Explanati
     found: dict[str, Explanation | str] = {}
     for key in keys:
         try:
-            found[key] = explain(evidence.gather(target.name, told, [key], "steady")[key])
+            one = evidence.gather(target.name, told, [key], "steady")[key]
+            counted = Fraction(counts[key]).limit_denominator(10**6)
+            found[key] = explain(evidence.of_latency(one, counted))
         except CyclometerError as error:
             found[key] = str(error)
     return found

@@ -125,19 +125,28 @@ def _heads(window: Steps, begin: int, end: int, turns: int) -> tuple[_Indices, i
 
 
 def _steady(window: Steps, heads: _Indices, each: int, latency: Fraction) -> Turn:
-    """The fewest last rounds of the loop that are as long as the latency, else the fewest that
-    repeat through the later half of the test, else that half.
+    """The fewest rounds of the loop that are as long as the latency, the last such ones, else the
+    fewest that repeat through the later half of the test, else that half.
     """
-    lengths = np.diff(window["clock"][heads].astype(np.int64))
+    clock = window["clock"][heads].astype(np.int64)
+    lengths = np.diff(clock)
     half = max(len(lengths) // 2, 1)
-    exact = (n for n in range(1, len(heads)) if int(lengths[-n:].sum()) == latency * n * each)
+    last = len(lengths)
+    exact = (
+        (end - n, end)
+        for n in range(1, last + 1)
+        for end in range(last, n - 1, -1)
+        if int(clock[end] - clock[end - n]) == latency * n * each
+    )
     alike = (
         n
         for n in range(1, half // 2 + 1)
         if np.array_equal(lengths[-half:-n], lengths[-half + n :])
     )
-    if rounds := next(exact, 0):
-        return _between(window, int(heads[-1 - rounds]), int(heads[-1]), rounds * each, True, True)
+    if found := next(exact, None):
+        begin, end = found
+        turns = (end - begin) * each
+        return _between(window, int(heads[begin]), int(heads[end]), turns, True, True)
     rounds = next(alike, 0)
     return _between(
         window,

@@ -20,3 +20,10 @@ void cyc_chain(uint64_t rounds)
     (void)rounds;
 #endif
 }
+
+// `nop` is the word for it on every architecture that we know.
+void cyc_independent(uint64_t rounds)
+{
+    for (; rounds > 0; rounds--)
+        __asm__ volatile(".rept 256\n\tnop\n\t.endr");
+}

@@ -29,30 +29,34 @@ static void settle(const struct cyc_circle *circle)
         circle->turns(circle->arg, SETTLE_TURNS);
 }
 
-static int64_t time_chain(const struct cyc_rig *rig)
+static int64_t time_of(const struct cyc_rig *rig, void (*stretch)(void))
 {
     uint64_t begin = rig->clock.begin();
-    rig->chain();
+    stretch();
     return (int64_t)(rig->clock.end() - begin);
 }
 
-static void begin_speed(const struct cyc_rig *rig, int64_t *speed)
+static void begin_readings(const struct cyc_rig *rig, struct cyc_sample *sample)
 {
+    if (rig->core == NULL && rig->chain != NULL)
+        sample->speed[0] = time_of(rig, rig->chain);
+    if (rig->independent != NULL)
+        sample->issue[0] = time_of(rig, rig->independent);
     if (rig->core != NULL)
-        speed[0] = (int64_t)rig->core();
-    else if (rig->chain != NULL)
-        speed[0] = time_chain(rig);
+        sample->speed[0] = (int64_t)rig->core();
 }
 
 // The core's counter is read before the clock at both ends, so that both count equally long.
-static void end_speed(const struct cyc_rig *rig, uint64_t begin, int64_t *speed)
+static void end_readings(const struct cyc_rig *rig, uint64_t begin, struct cyc_sample *sample)
 {
     if (rig->core != NULL) {
-        speed[0] = (int64_t)rig->core() - speed[0];
-        speed[1] = (int64_t)(rig->clock.end() - begin);
-    } else if (rig->chain != NULL) {
-        speed[1] = time_chain(rig);
+        sample->speed[0] = (int64_t)rig->core() - sample->speed[0];
+        sample->speed[1] = (int64_t)(rig->clock.end() - begin);
     }
+    if (rig->independent != NULL)
+        sample->issue[1] = time_of(rig, rig->independent);
+    if (rig->core == NULL && rig->chain != NULL)
+        sample->speed[1] = time_of(rig, rig->chain);
 }
 
 // The turns of a test; returns the reading at its begin. A circle with a `pass` times its turns one
@@ -87,25 +91,28 @@ static void run_test(struct cyc_rig *rig, const struct cyc_circle *circle, uint6
         settle(circle);
     }
     rig->count(rig->host, before);
-    begin_speed(rig, sample->speed);
+    begin_readings(rig, sample);
     uint64_t begin = time_turns(rig, circle, turns, sample);
-    end_speed(rig, begin, sample->speed);
+    end_readings(rig, begin, sample);
     rig->count(rig->host, sample->counts);
     for (uint32_t i = 0; rig->counters[i] != NULL; i++)
         sample->counts[i] -= before[i];
     sample->at = (int64_t)(begin - rig->origin);
 }
 
-static void write_speed(const struct cyc_rig *rig, uint32_t count)
+static void write_readings(const struct cyc_rig *rig, uint32_t count)
 {
     static const char *const of_core[] = {"core_cycles", "core_ticks"};
     static const char *const of_chain[] = {"chain_before", "chain_after"};
-    const char *const *names = rig->core != NULL ? of_core : of_chain;
-    if (rig->core == NULL && rig->chain == NULL)
-        return;
-    for (int i = 0; i < 2; i++)
-        cyc_record_ints(rig->writer, names[i], &rig->samples->speed[i], count,
-                        sizeof *rig->samples);
+    static const char *const of_issue[] = {"issue_before", "issue_after"};
+    const char *const *of_speed = rig->core != NULL ? of_core : of_chain;
+    const struct cyc_sample *s = rig->samples;
+    for (int i = 0; i < 2; i++) {
+        if (rig->core != NULL || rig->chain != NULL)
+            cyc_record_ints(rig->writer, of_speed[i], &s->speed[i], count, sizeof *s);
+        if (rig->independent != NULL)
+            cyc_record_ints(rig->writer, of_issue[i], &s->issue[i], count, sizeof *s);
+    }
 }
 
 static void write_samples(struct cyc_rig *rig, const char *kind, const struct cyc_circle *circle,
@@ -125,7 +132,7 @@ static void write_samples(struct cyc_rig *rig, const char *kind, const struct cy
     cyc_record_object_open(w, "counters");
     for (uint32_t i = 0; rig->counters[i] != NULL; i++)
         cyc_record_ints(w, rig->counters[i], &s->counts[i], count, sizeof *s);
-    write_speed(rig, count);
+    write_readings(rig, count);
     cyc_record_object_close(w);
     cyc_record_close(w);
     w->values += count;

@@ -144,6 +144,27 @@ static void a_chain_is_timed_before_and_behind_each_test(void)
     CHECK(strstr(out.bytes, "\"chain_before\":[1],\"chain_after\":[1]}}") != NULL);
 }
 
+static void independent(void)
+{
+    note("i");
+}
+
+static void independent_instructions_lie_nearest_to_the_test(void)
+{
+    struct cyc_rig rig = fresh_rig();
+    rig.chain = chain;
+    rig.independent = independent;
+    CHECK_INT(cyc_flow_direct(&rig, &by_passes, 1, 3), 0);
+    CHECK_TEXT(calls.bytes, "|cbrebiebbebiebrec|pppcbrebiebpbiebrec|");
+    CHECK(strstr(out.bytes, "\"issue_before\":[1],\"chain_after\":[1],\"issue_after\":[1]}}") !=
+          NULL);
+    rig = fresh_rig();
+    rig.core = core;
+    rig.independent = independent;
+    CHECK_INT(cyc_flow_direct(&rig, &by_passes, 1, 3), 0);
+    CHECK(strstr(calls.bytes, "bie") < strchr(calls.bytes, 'k')); // not within what it counts
+}
+
 static void sizes_values_and_counters(void)
 {
     struct cyc_rig rig = fresh_rig();
@@ -315,6 +336,8 @@ const struct test flow_tests[] = {
     {"a counter of the core is read round each test",
      a_counter_of_the_core_is_read_round_each_test},
     {"a chain is timed before and behind each test", a_chain_is_timed_before_and_behind_each_test},
+    {"independent instructions lie nearest to the test",
+     independent_instructions_lie_nearest_to_the_test},
     {"test sizes, values and counters", sizes_values_and_counters},
     {"time since the origin", time_since_origin},
     {"a clock that wraps", clock_that_wraps},

@@ -41,3 +41,24 @@ def test_sides_beside_the_same_work_are_judged_as_if_it_were_not_known() -> None
     )
     plain = compare(side([recorded("aa1")]), side([recorded("aa2")]))
     assert [f.verdict for f in alike.findings] == [f.verdict for f in plain.findings]
+
+
+def sharing(bundle: Bundle, cycles: int) -> Bundle:
+    """The bundle, whose independent instructions took so many cycles beside each test."""
+    tests, noise = len(bundle.samples), np.random.default_rng(5)
+    counters = {
+        "core_cycles": np.full(tests, 1_000_000),
+        "core_ticks": np.full(tests, 1_000_000),
+        "issue_before": np.full(tests, cycles) + noise.integers(0, 20, tests),
+        "issue_after": np.full(tests, cycles),
+    }
+    return replace(bundle, samples=replace(bundle.samples, counters=counters))
+
+
+def test_a_side_whose_core_was_shared_leaves_every_row_undecided() -> None:
+    before, after = recorded("aa1"), recorded("aa2")
+    found = compare(side([sharing(before, 11_000)]), side([sharing(after, 14_000)]))
+    assert {f.verdict for f in found.findings} == {"undecided"}
+    assert "independent instructions took 11" in found.findings[0].reason
+    alike = compare(side([sharing(before, 11_000)]), side([sharing(after, 11_100)]))
+    assert "busier" not in " ".join(f.reason for f in alike.findings)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cyclometer.bundle.assemble import Assembler
-from cyclometer.bundle.core_cycles import in_core_cycles, speed
+from cyclometer.bundle.core_cycles import chain_cycles, in_core_cycles, issue, speed
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import NotComparable
 from cyclometer.estimate.rows import estimates
@@ -82,6 +82,20 @@ def test_without_a_counter_that_programs_read_there_is_the_chain(simulated: Path
     assert "core_cycles" not in bundle.samples.counters
     assert bundle.identity.environment["chain_cycles"] > 0
     assert np.all(bundle.samples.counters["chain_after"] > 0)
+    assert np.all(bundle.samples.counters["issue_before"] > 0)
+    assert np.all(bundle.samples.counters["issue_after"] > 0)
+
+
+def test_a_core_issues_more_independent_than_dependent_instructions() -> None:
+    """Or the latency of the chain would notice a second thread of the core as well."""
+    runner = Harness(build.harness(), 1, ["--clock", "referenced"], 10)
+    assembler = Assembler("linux", {})
+    assembler.add(1, runner.visit(Visit(1, "floor.alu", "accumulated", Flow(64, 0, 1, 50))))
+    assembler.add(1, runner.finish())
+    bundle = assembler.bundle()
+    took = issue(bundle.samples.counters, chain_cycles(bundle))
+    assert took is not None
+    assert np.median(took) < 64_000 / 1.5
 
 
 def test_the_chain_and_a_multiplication_agree_about_the_core() -> None:

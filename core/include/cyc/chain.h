@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A chain of dependent instructions of one core cycle each: timed by a clock of constant rate, it
-// tells how fast the core runs. Freestanding.
+// Two stretches of instructions that show in what state the core is when a clock of constant rate
+// times them. Freestanding.
+//
+// A chain of dependent instructions of one core cycle each shows how fast the core runs.
+// Independent instructions show how many of them it issues per cycle: fewer while another hardware
+// thread of the same core has work, which the chain does not notice because it leaves room for
+// both.
 #ifndef CYC_CHAIN_H
 #define CYC_CHAIN_H
 
@@ -17,5 +22,8 @@
 #endif
 
 void cyc_chain(uint64_t rounds);
+
+// Rounds of 256 instructions that do nothing and need nothing.
+void cyc_independent(uint64_t rounds);
 
 #endif

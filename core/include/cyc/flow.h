@@ -19,6 +19,7 @@ struct cyc_sample {
     int64_t value;    // clock end - begin, over all turns of the test
     int64_t at;       // clock at begin, since the rig's origin
     int64_t speed[2]; // how fast the core ran: cycles and clock, or chain before and behind
+    int64_t issue[2]; // what `rig.independent` took before and behind
     int64_t counts[CYC_COUNTERS_MAX]; // counter deltas over the test
 };
 
@@ -37,6 +38,9 @@ struct cyc_rig {
     // directly before and behind the test.
     uint64_t (*core)(void);
     void (*chain)(void);
+    // Instructions that need nothing of each other, timed directly before and behind each test,
+    // show whether the core had another thread to serve; NULL if nobody asks.
+    void (*independent)(void);
     void *host;
     struct cyc_writer *writer;
     struct cyc_sample *samples; // the caller's buffer

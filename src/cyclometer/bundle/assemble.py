@@ -11,6 +11,7 @@ import numpy as np
 
 from cyclometer import __version__
 from cyclometer.bundle import tags as tagging
+from cyclometer.bundle.core_cycles import TIMED
 from cyclometer.bundle.model import (
     MISSING,
     SCHEMA,
@@ -24,6 +25,7 @@ from cyclometer.bundle.model import (
     no_samples,
     samples,
 )
+from cyclometer.bundle.sharing import shared_core
 from cyclometer.record.decode import Damage
 from cyclometer.record.schema import (
     Circle,
@@ -217,4 +219,5 @@ def _tags(
             bits[picked] = (
                 tagging.throttled(found, columns["value"][picked], gap) if gap > 0 else found
             )
-    return bits
+    of_timed_rows = np.array([one.method in TIMED for one in rows], bool)[row]
+    return shared_core(bits, of_timed_rows & (kind == 0), counters)

@@ -4,12 +4,15 @@
 A harness with the clock `referenced` keeps two readings beside each test: how many cycles the core
 counted and how long that took (`core_cycles`, `core_ticks`), or what a chain of instructions of
 known length took directly before and behind it (`chain_before`, `chain_after`; the length is
-`environment.chain_cycles`). Stored is what the clock said; who reads a bundle sees core cycles.
+`environment.chain_cycles`). A run of independent instructions, timed at both ends (`issue_before`,
+`issue_after`), shows whether another hardware thread used the core then. Stored is what the clock
+said; who reads a bundle sees core cycles.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +29,14 @@ NAME = "core"
 """The clock of a bundle whose values are in core cycles by its own readings."""
 TIMED = ("accumulated", "direct")
 """The methods whose tests are timed for their latency."""
+_READINGS = (
+    "core_cycles",
+    "core_ticks",
+    "chain_before",
+    "chain_after",
+    "issue_before",
+    "issue_after",
+)
 _BEYOND = math.log(1e6)  # no clock's unit is so many cycles, or a cycle so many units
 
 
@@ -35,15 +46,43 @@ def speed(bundle: Bundle) -> FloatArray | None:
     """
     samples, rows = bundle.samples, bundle.identity.rows
     chain = (_counter(samples, "chain_before") + _counter(samples, "chain_after")) / 2
-    cycles = bundle.identity.environment.get("chain_cycles")
-    length = float(cycles) if isinstance(cycles, int | float) and cycles > 0 else np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         core = np.log(_counter(samples, "core_ticks") / _counter(samples, "core_cycles"))
-        x = np.where(np.isnan(core), np.log(chain / length), core)
+        x = np.where(np.isnan(core), np.log(chain / chain_cycles(bundle)), core)
     timed = np.array([row.method in TIMED for row in rows], bool)[samples.row]
     timed &= (samples.kind == 0) & (samples.tags == 0)
     with np.errstate(invalid="ignore"):
         return x if timed.any() and np.all(np.abs(x[timed]) < _BEYOND) else None
+
+
+def chain_cycles(bundle: Bundle) -> float:
+    """Length of the chain beside each test in core cycles; NaN if the bundle states none."""
+    stated = bundle.identity.environment.get("chain_cycles")
+    return float(stated) if isinstance(stated, int | float) and stated > 0 else math.nan
+
+
+def issue(
+    counters: Mapping[str, NDArray[np.int64]], chain_cycles: float = 1.0
+) -> FloatArray | None:
+    """Core cycles that the independent instructions took beside each test, the longer of the two
+    readings, shape (tests,). NaN where something was not read, None if it never was.
+
+    Args:
+        chain_cycles: length of the chain; without it the result is right up to one factor, unless
+            the core counted its cycles.
+    """
+    if not {"issue_before", "issue_after"} <= counters.keys():
+        return None
+    read = {name: _present(column) for name, column in counters.items() if name in _READINGS}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if {"core_cycles", "core_ticks"} <= read.keys():
+            before = after = read["core_ticks"] / read["core_cycles"]
+        elif {"chain_before", "chain_after"} <= read.keys():
+            before, after = read["chain_before"] / chain_cycles, read["chain_after"] / chain_cycles
+        else:
+            return None
+        longer: FloatArray = np.maximum(read["issue_before"] / before, read["issue_after"] / after)
+    return longer
 
 
 def in_core_cycles(bundle: Bundle) -> Bundle:
@@ -89,5 +128,8 @@ def _counter(samples: Samples, name: str) -> FloatArray:
     """A counter of every sample as floating point; NaN if it was not read."""
     if name not in samples.counters:
         return np.full(len(samples), np.nan)
-    counted = samples.counters[name]
+    return _present(samples.counters[name])
+
+
+def _present(counted: NDArray[np.int64]) -> FloatArray:
     return np.where(counted == MISSING, np.nan, counted)

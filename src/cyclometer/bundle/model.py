@@ -120,6 +120,7 @@ TAGS = (
     "throttled",
     "frequency",
     "unsteady clock",
+    "shared core",
 )
 
 

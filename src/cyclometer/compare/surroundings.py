@@ -10,12 +10,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cyclometer.bundle.sharing import SHARED
 from cyclometer.estimate import session, surroundings
 from cyclometer.estimate.session import CLEAR, Session
 
-LEAST = {surroundings.FOREIGN: 50.0, surroundings.STEAL: 0.01, surroundings.PRESSURE: 0.1}
-"""Differences of the rates below which two sides are alike: a switch in every tenth visit of 2 ms,
-and shares of the time."""
+LEAST = {
+    surroundings.FOREIGN: 50.0,
+    surroundings.STEAL: 0.01,
+    surroundings.PRESSURE: 0.1,
+    surroundings.ISSUE: SHARED - 1,
+}
+"""Differences below which two sides are alike: a switch in every tenth visit of 2 ms, shares of the
+time, and what tells a shared core from one that is not."""
 
 
 def busier(before: Sequence[Session], after: Sequence[Session]) -> str:

@@ -182,7 +182,7 @@ def moments_of(bundle: Bundle) -> Moments | None:
         seconds,
         reference(bundle, seconds),
         process_a_visit,
-        surroundings.rates(bundle.identity),
+        surroundings.rates(bundle.identity) | surroundings.issue(bundle),
     )
 
 

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
-from cyclometer.bundle.model import Identity
+from cyclometer.bundle import core_cycles
+from cyclometer.bundle.model import Bundle, Identity
 from cyclometer.estimate.interval import FloatArray
 from cyclometer.record.schema import Surroundings
 from cyclometer.units import NS_PER_S
 
 FOREIGN, STEAL, PRESSURE = "foreign_switches", "steal_ns", "pressure_us"
+ISSUE = "issue"
+"""What stands for the share of the core that the tests had (`issue`)."""
 UNIT_PER_S = {FOREIGN: 1.0, STEAL: NS_PER_S, PRESSURE: 1e6}
 """What the counts are divided by, besides seconds: switches a second, and shares of the time."""
 
@@ -49,8 +53,21 @@ def _rates(told: Sequence[Surroundings], name: str) -> FloatArray:
     )
 
 
+def issue(bundle: Bundle) -> dict[str, FloatArray]:
+    """Under ISSUE the logarithm of the core cycles that the independent instructions took beside
+    each timed test that counts, in order of arrival; empty if that was not read.
+    """
+    took = core_cycles.issue(bundle.samples.counters, core_cycles.chain_cycles(bundle))
+    if took is None:
+        return {}
+    counts = (bundle.samples.tags == 0) & (bundle.samples.kind == 0) & (took > 0)
+    return {ISSUE: np.log(took[counts & np.isfinite(took)])}
+
+
 def told(name: str, value: float) -> str:
     """A rate, as `rates` has it, in words."""
+    if name == ISSUE:
+        return f"independent instructions took {math.exp(value):.5g} cycles"
     if name == FOREIGN:
         return f"{value:.3g} foreign switches a second"
     what = "stolen by the host" if name == STEAL else "with tasks waiting for a CPU"

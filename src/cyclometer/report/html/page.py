@@ -30,6 +30,7 @@ CAUSES = {
     "throttled": "the kernel throttled real-time threads",
     "frequency": "the CPU changed its frequency",
     "unsteady clock": "the core's speed changed from directly before to directly behind it",
+    "shared core": "another hardware thread, of this machine or another guest, used the same core",
 }
 
 

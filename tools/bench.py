@@ -120,8 +120,9 @@ SIGNAL, YIELD = (
 )
 SAME, CROSS = "endpoint.round_trip.words_0.same", "endpoint.round_trip.words_0.cross"
 
-# seL4 with its own sel4bench, unmodified, on the same emulated machine, or core and memory; a round
-# trip is the sum of its Call and its ReplyRecv.
+# seL4, non-MCS, on its fastpath: under QEMU by its own sel4bench, patched to run on RISC-V; on the
+# Rocket core by a root task of our own. A round trip is the sum of a Call and a ReplyRecv. Yield of
+# QEMU saves floating-point registers (419 without). What is comparable: docs/experiments/sel4.md.
 SEL4 = {
     "qemu-virt": {SAME: 249 + 289, CROSS: 249 + 289, SIGNAL: 611, YIELD: 511},
     "rocket": {SAME: 394 + 436, CROSS: 420 + 458, SIGNAL: 872, YIELD: 641},

@@ -26,7 +26,7 @@ def overview(
     states: Mapping[str, TriageState], acknowledged: Mapping[str, str] | None, lead: str
 ) -> str:
     """The first page: alerts that wait, and a line for each circle, by target. `acknowledged` is
-    None where there is no store to note it in; pages then name nothing that only a store has.
+    None if there is no store to note it in; pages then name nothing that only a store has.
     """
     seen = acknowledged or {}
     alerts = [(name, alert) for name, one in states.items() for alert in one.alerts]

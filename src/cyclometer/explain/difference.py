@@ -46,6 +46,7 @@ class Difference:
     phases: list[PartChange]
     modes: list[PartChange]
     causes: list[PartChange]
+    system_calls: list[PartChange]  # empty where neither side is Linux
 
     @property
     def only_layout(self) -> bool:
@@ -75,6 +76,7 @@ def difference(before: Explanation, after: Explanation) -> Difference:
         sorted(
             _changes(sides, (before.causes, after.causes)), key=lambda change: -abs(change.change)
         ),
+        _changes(sides, (before.system_calls, after.system_calls)),
     )
 
 

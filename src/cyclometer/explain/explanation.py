@@ -11,6 +11,7 @@ import numpy as np
 
 from cyclometer.explain import floor as floors
 from cyclometer.explain import turn as turns
+from cyclometer.explain.calls import inclusive, system_calls
 from cyclometer.explain.evidence import Evidence, Facts
 from cyclometer.explain.floor import FloorShare
 from cyclometer.explain.footprint import Footprint, footprint
@@ -56,6 +57,8 @@ class Explanation:
     instructions: list[Part[Instruction]]
     places: dict[Instruction, Place]
     stacks: list[Part[Path]]
+    system_calls: list[Part[str]]  # with all that they call; empty where Linux is not
+    inclusive: list[Part[str]]  # functions with all that they call, which does not sum
     segments: list[TurnSegment]
     floor: list[FloorShare]
     footprint: Footprint
@@ -92,6 +95,8 @@ def explain(evidence: Evidence, turn: Turn | None = None) -> Explanation:
     instructions = list(
         zip((steps["privilege"] == USER).tolist(), steps["pc"].tolist(), strict=True)
     )
+    by_call = system_calls(open_at, [user for user, _ in instructions])
+    stacks = split(steps, open_at)
     return Explanation(
         evidence.facts,
         turn,
@@ -104,7 +109,9 @@ def explain(evidence: Evidence, turn: Turn | None = None) -> Explanation:
         largest_first(split(steps, lines)),
         split(steps, instructions),
         {(user, pc): places.at(pc, user) for user, pc in instructions},
-        split(steps, open_at),
+        stacks,
+        largest_first(split(steps, by_call)) if by_call else [],
+        inclusive(stacks),
         _segments(turn, list(zip(in_modes, functions, in_phases, open_at, strict=True))),
         floors.floor(evidence, turn),
         footprint(turn, places, of_turn(turn.lead).name),

@@ -32,6 +32,8 @@ def show(steady: Explanation, cold: Explanation | None, lines: bool) -> None:
         console.print(words, soft_wrap=True)
     for title, parts, others in views(steady, cold):
         console.print(_parts(title, steady, cold, *_shown(parts, others)))
+    most = steady.inclusive[:_MOST]
+    console.print(_parts("function with all it calls", steady, cold, most, _cold_inclusive(cold)))
     if steady.floor:
         console.print(_floor(steady.floor, steady.facts.clock.unit))
     for line in listing(steady) if lines else ():
@@ -123,9 +125,20 @@ def views(
     steady: Explanation, cold: Explanation | None
 ) -> Iterator[tuple[str, Sequence[Part[str]], Sequence[Part[str]]]]:
     """Title and parts of each view, with the parts of the cold turn."""
-    titles = ("phases", "modes", "functions", "causes")[: 4 if many_causes(steady) else 3]
+    titles = ("phases", "system_calls", "modes", "functions", "causes")
     for title in titles[steady.facts.role == SPAN :]:  # a span has no contract, so no phases
-        yield title.removesuffix("s"), getattr(steady, title), getattr(cold, title) if cold else ()
+        if (title == "causes" and not many_causes(steady)) or not getattr(steady, title):
+            continue
+        yield _singular(title), getattr(steady, title), getattr(cold, title) if cold else ()
+
+
+def _cold_inclusive(cold: Explanation | None) -> Sequence[Part[str]]:
+    """Functions of the cold turn with all that they call."""
+    return cold.inclusive if cold else ()
+
+
+def _singular(title: str) -> str:
+    return title.removesuffix("s").replace("_", " ")
 
 
 def many_causes(e: Explanation) -> bool:
@@ -285,9 +298,9 @@ def difference_heading(found: Difference) -> list[str]:
 
 def difference_views(found: Difference) -> Iterator[tuple[str, list[PartChange]]]:
     """Title and changes of each view; names that took the same for the same causes are left out."""
-    for title in ("functions", "phases", "modes", "causes"):
+    for title in ("functions", "phases", "system_calls", "modes", "causes"):
         yield (
-            title.removesuffix("s"),
+            _singular(title),
             [change for change in getattr(found, title) if any(change.causes)],
         )
 
@@ -341,6 +354,8 @@ def _turn_json(e: Explanation) -> dict[str, Any]:
         "causes": e.whole.by_cause,
         "phases": [_part_json(part, name=part.name) for part in e.phases],
         "modes": [_part_json(part, name=part.name) for part in e.modes],
+        "system_calls": [_part_json(part, name=part.name) for part in e.system_calls],
+        "inclusive": [_part_json(part, name=part.name) for part in e.inclusive],
         "functions": [_part_json(part, name=part.name) for part in e.functions],
         "lines": [
             _part_json(p, function=p.name[0], file=p.name[1], line=p.name[2]) for p in e.lines
@@ -379,7 +394,7 @@ def difference_json(found: Difference) -> dict[str, Any]:
     sides = (("before", found.before), ("after", found.after))
     views = {
         title: [_change_json(change) for change in getattr(found, title)]
-        for title in ("functions", "phases", "modes", "causes")
+        for title in ("functions", "phases", "system_calls", "modes", "causes")
     }
     return {
         "circle": found.before.facts.contract.key,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -165,3 +166,24 @@ def test_an_output_is_plain_data() -> None:
     """Whatever a comparison holds can be encoded without infinities, which JSON does not know."""
     found = compare(side([measured({"a": [1.0]})]), side([measured({"a": [2.0], "b": [1.0]})]))
     assert msgspec.json.decode(json.dumps(report.as_json(found), allow_nan=False))
+
+
+@pytest.mark.parametrize(
+    ("worst", "verdict"), [(35, "equivalent"), (349, "equivalent"), (3500, "undecided")]
+)
+def test_a_maximum_that_rose_far_is_not_equivalent(
+    tmp_path: Path, worst: int, verdict: str
+) -> None:
+    """cyclictest of three runs per side, whose averages are all alike."""
+    line = "T: 0 ( 1235) P:80 I:1000 C: 100000 Min:      2 Act:    3 Avg: 1000 Max: {:>7}\n"
+    sides = []
+    for name, most in (("before", 35), ("after", worst)):
+        logs = [tmp_path / f"{name}-{n}.txt" for n in range(3)]
+        for log in logs:
+            log.write_text(line.format(most))
+        sides.append(side([ingest(logs)[0]]))
+    (found,) = compare(*sides).findings
+    assert found.verdict == verdict
+    assert ("maximum rose from 35000 to 3.5e+06 ns" in found.reason) == (verdict == "undecided")
+    (row,) = report.as_json(compare(*sides))["rows"]
+    assert row["maximum"] == [35e3, worst * 1e3]

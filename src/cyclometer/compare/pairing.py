@@ -341,6 +341,7 @@ def pooled(members: Sequence[ComparedCircle], level: float) -> ComparedCircle:
     whole = replace(
         together,
         tests=sum(e.tests for e in parts),
+        maximum=max((e.maximum for e in parts if e.maximum is not None), default=None),
         set_aside=dict(set_aside),
         valid=bad is None,
         reason=bad.reason if bad else "",

@@ -28,6 +28,9 @@ from cyclometer.compare.finding import (
 from cyclometer.compare.pairing import Across, Pair, Side, pairs
 from cyclometer.estimate.interval import Interval
 
+FAR_MAXIMUM = 10
+"""Times by which a printed maximum must grow to say something: those of like runs differ, too."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -68,9 +71,22 @@ def compare(
     open_pairs = [pair for pair, finding in zip(found, settled, strict=True) if finding is None]
     judged, told = _noisy(open_pairs, options)
     noisy = iter(judged)
-    return Comparison(
-        tuple(finding or next(noisy) for finding in settled), options, (before, after), told
-    )
+    findings = tuple(_with_maximum(finding or next(noisy)) for finding in settled)
+    return Comparison(findings, options, (before, after), told)
+
+
+def _with_maximum(finding: Finding) -> Finding:
+    """Nothing is equivalent whose printed maximum became many times as large; whatever the verdict,
+    its reason says so.
+    """
+    if finding.verdict not in (*DECIDED, "undecided") or finding.pair.after is None:
+        return finding
+    before, after = (e.maximum for e in both(finding.pair))
+    if not before or not after or before < 0 or after < FAR_MAXIMUM * before:
+        return finding
+    verdict = "undecided" if finding.verdict == "equivalent" else finding.verdict
+    reason = f"the maximum rose from {before:g} to {after:g} {finding.unit}; {finding.reason}"
+    return replace(finding, verdict=verdict, reason=reason)
 
 
 def compare_code(comparison: Comparison) -> int:

@@ -73,6 +73,7 @@ class Estimate:
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
     assumption: str = ""  # what the interval of a foreign tool's printed figures assumes
     settled: bool = True  # by an exact clock: the lowest count of each test size repeats
+    maximum: float | None = None  # the largest that a foreign tool printed
 
     @property
     def steadiness(self) -> str:
@@ -218,6 +219,7 @@ def _reported(bundle: Bundle, main: int, printed: list[Summary], level: float) -
         flow=row.flow,
         row=main,
         sigma_reason="no samples",
+        maximum=max((one.maximum for one in printed if one.maximum is not None), default=None),
     )
 
 

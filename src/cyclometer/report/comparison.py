@@ -204,6 +204,7 @@ def _row_json(f: Finding) -> dict[str, Any]:
         "p": f.p,
         "minimum_detectable": _number(f.minimum_detectable),
         "more": f.more,
+        "maximum": [c and c.estimate.maximum for c in (f.pair.before, f.pair.after)],
         "overall_change": f.overall_change,
         "disagreement": f.disagreement,
         "assumption": next((c.estimate.assumption for c in (f.pair.before, f.pair.after) if c), ""),

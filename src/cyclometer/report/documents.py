@@ -136,6 +136,9 @@ class ComparedRow(Struct):
     p: float | None
     minimum_detectable: Share
     more: Annotated[int | None, Meta(description="more runs or sessions per side that decide")]
+    maximum: Annotated[
+        list[float | None], Meta(description="before, after; as a foreign tool printed them")
+    ]
     overall_change: Share
     disagreement: str
     assumption: str

@@ -101,6 +101,9 @@ pid_t peer_start(const struct linux_circle *self, void (*body)(const struct linu
 pid_t peer_start_at(const struct linux_circle *self, enum space space, int priority,
                     void (*body)(const struct linux_circle *self));
 
+// The number of the client's CPU, or of the peers' one in a circle of two CPUs.
+int cpu_of(enum placement placement);
+
 // Memory shared with every peer, zeroed; `size` bytes, page aligned, resident.
 void *shared_alloc(size_t size);
 

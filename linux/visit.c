@@ -46,6 +46,11 @@ void *shared_alloc(size_t size)
     return memory;
 }
 
+int cpu_of(enum placement placement)
+{
+    return placement == OTHER_CPU ? run_options->other_cpu : run_options->cpu;
+}
+
 uint64_t clock_begin(void)
 {
     return run_clock->begin();

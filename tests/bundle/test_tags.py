@@ -60,6 +60,14 @@ def test_a_stranger_on_either_cpu_is_one(cpu: str) -> None:
     assert tag({"faults": 0}, faults=0, **TWO_CPUS | {cpu: 22}) == {"preempted"}
 
 
+def test_a_thread_that_preempts_another_participant_leaves_no_cpu_idle() -> None:
+    expect = {"switches": 2, "cpu_switches": 0, "other_cpu_switches": 2}
+    counts = {"switches": 20, "cpu_switches": 0, "other_cpu_switches": 20}
+    assert tag(expect, **counts) == set()
+    assert tag(expect, **counts | {"switches": 21, "other_cpu_switches": 21}) == {"invalid"}
+    assert tag(expect, **counts | {"cpu_switches": 2}) == {"preempted"}
+
+
 def test_time_stolen_from_the_other_cpu_and_a_wait_in_vain_set_a_test_aside() -> None:
     assert tag({}, **TWO_CPUS, other_steal_ns=1) == {"steal"}
     assert tag({}, **TWO_CPUS, rests=1) == {"preempted"}

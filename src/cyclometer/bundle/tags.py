@@ -118,7 +118,7 @@ def _preempted(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
     """
     expect = contract.expect
     if _of_two_cpus(counters) and "cpu_switches" not in contract.at_least:
-        return _strangers(counters)
+        return _strangers(contract, turns, counters)
     counted = "switches" in expect or "switches" in contract.at_least
     if "cpu_switches" in contract.at_least:
         return np.zeros(len(turns), bool)
@@ -140,10 +140,17 @@ def _of_two_cpus(counters: Counts) -> bool:
     return all(name in counters and bool(_present(counters[name]).all()) for name in names)
 
 
-def _strangers(counters: Counts) -> NDArray[np.bool_]:
-    """Tests of a circle of two CPUs in which one of them ran a thread that takes no part: a
-    participant that blocks leaves its CPU for another thread or the idle one, and comes back.
+def _strangers(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:
+    """Tests of a circle of two CPUs in which one of them ran a thread that takes no part.
+
+    A participant that blocks leaves its CPU for another thread or the idle one, and comes back,
+    unless the contract says how often each CPU switches.
     """
+    expect, own = contract.expect, counters["switches"]
     switches = counters["cpu_switches"] + counters["other_cpu_switches"]
-    strangers: NDArray[np.bool_] = switches != 2 * counters["switches"]
+    besides = own
+    if "other_cpu_switches" in expect:
+        of_cpus = expect["other_cpu_switches"] + expect.get("cpu_switches", 0)
+        besides = (of_cpus - expect.get("switches", 0)) * turns
+    strangers: NDArray[np.bool_] = switches != own + besides
     return strangers

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cyclometer.bundle.model import MISSING, Bundle
@@ -18,10 +20,22 @@ COUNTERS = (
     "llc_misses",
 )
 """Counters of the processor by the names of FORMAT.md."""
+BETWEEN_CPUS = (
+    "switches",
+    "wakeups",
+    "other_wakeups",
+    "cpu_switches",
+    "other_cpu_switches",
+    "ipis",
+    "other_ipis",
+    "idle_exits",
+    "other_idle_exits",
+)
+"""What happens on either CPU in a circle of two; `other_` ones on the peers' CPU."""
 
 
-def per_turn(bundle: Bundle, key: str) -> dict[str, float]:
-    """Each counter that proofs of the circle `key` have, per turn.
+def per_turn(bundle: Bundle, key: str, names: Sequence[str] = COUNTERS) -> dict[str, float]:
+    """Each of these counters that proofs of the circle `key` have, per turn.
 
     Reading the counters adds events of its own to every test, as many to a small one as to a large
     one. So it is the slope between the medians of the smallest and the largest test size; tests
@@ -34,7 +48,7 @@ def per_turn(bundle: Bundle, key: str) -> dict[str, float]:
         if row.contract.key == key and row.method == "proof"
     ]
     tests = np.concatenate(rows) if rows else np.empty(0, np.intp)
-    for name in COUNTERS:
+    for name in names:
         if name not in samples.counters:
             continue
         there = tests[samples.counters[name][tests] != MISSING]

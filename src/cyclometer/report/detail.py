@@ -111,7 +111,12 @@ def _counters(bundle: Bundle, e: Estimate) -> list[str]:
     counters = [f"{value:.4g} {name.replace('_', ' ')}" for name, value in counted.items()]
     ipc = hardware.instructions_per_cycle(counted)
     counters += [] if ipc is None else [f"IPC {ipc:.2f}"]
-    return [f"  processor      {', '.join(counters)} per turn, in the proof"] if counters else []
+    lines = [f"  processor      {', '.join(counters)} per turn, in the proof"] if counters else []
+    if e.contract.params.get("placement") != "other_cpu":
+        return lines
+    both = hardware.per_turn(bundle, e.contract.key, hardware.BETWEEN_CPUS)
+    told = [f"{value:.3g} {name.replace('_', ' ')}" for name, value in both.items()]
+    return lines + ([f"  on both CPUs   {', '.join(told)} per turn, in the proof"] if told else [])
 
 
 def _surroundings(bundle: Bundle, e: Estimate) -> list[str]:

@@ -35,8 +35,11 @@ GLOSSARY = {
     "excluded": "tests that an interrupt or another thread touched; counted, never used.",
     "equivalent": "the whole interval of the change lies within the margin.",
     "undecided": "the interval reaches beyond the margin and includes no change.",
+    "changed": "an exact count is another one; its signed difference is printed, not judged.",
+    "over margin": "an exact count grew by more than the --margin that was given.",
+    "not settled": "on an exact clock, no count of some test size repeats.",
     "invalid": "the counters contradict the contract, so the figure is not of what it names.",
-    "margin": "changes smaller than this count as equivalent.",
+    "margin": "changes smaller than this count as equivalent; of counts only if it is given.",
     "false discovery rate": "the share of wrong ones among the rows called changed.",
     "layout floor": "the change that moving code alone causes on an exact clock.",
 }

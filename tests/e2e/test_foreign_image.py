@@ -268,3 +268,15 @@ def test_a_gate_fails_if_a_boot_did(image: Path, tmp_path: Path) -> None:
 def test_options_of_images_are_refused_for_bundles(tmp_path: Path) -> None:
     done = gate(tmp_path, tmp_path, "--memory-mib", 64)
     assert (done.returncode, "--memory-mib is for two images" in done.stderr) == (2, True)
+
+
+LOST = "    nop\nlost:\n    j lost\n"
+
+
+@pytest.mark.parametrize("target", [qemu.virt(), pytest.param(rocket.rocket(), marks=needs_rtl)])
+def test_the_watchdog_names_the_function(
+    tmp_path: Path, target: qemu.QemuTarget | rocket.CoreTarget
+) -> None:
+    request = Request(image=bare(tmp_path, LOST), watchdog_s=4)
+    with pytest.raises(MeasurementFailed, match=r"after 4 s .*, at pc 0x8000000\d in lost; it"):
+        target.measure(request, {}, Progress())

@@ -43,16 +43,23 @@ def read_console(
     *,
     to_exit: bool = False,
     ends: Sequence[bytes] = (),
+    shared: Sequence[int] = (),
+    where: Callable[[], bytes] | None = None,
 ) -> BootResult:
     """Starts `command` and reads its output until the `end` record or a line with one of the texts
     `ends`, its exit, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
 
     `to_exit` is for a process that finishes a file, and says where it was, when SIGTERM asks it to
     end: our simulators. Others are killed, not asked: an idle guest under icount makes QEMU deaf to
-    SIGTERM.
+    SIGTERM. `shared` are files that the process inherits; `where` says at the bound where it is,
+    as a last line of the console.
     """
     process = child.started(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=shared,
     )
     assert process.stdout is not None
     try:
@@ -60,6 +67,8 @@ def read_console(
         bounds = (deadline_s, bound_s, stop or threading.Event())
         ask = process.terminate if to_exit else None
         found = _read(process.stdout.fileno(), *bounds, ask, (END_RECORD, *ends))
+        if where is not None and not found.done and found.why != _BY_ITSELF:
+            found = replace(found, console=found.console + where())
         return replace(found, status=process.wait(_EXIT_S)) if found.why == _BY_ITSELF else found
     finally:
         process.kill()

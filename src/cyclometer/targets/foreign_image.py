@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import msgspec
 
 from cyclometer.bundle.model import Bundle, Clock, Problem, Row
 from cyclometer.bundle.store import CONSOLE
-from cyclometer.errors import MeasurementFailed, UsageError
+from cyclometer.errors import CyclometerError, MeasurementFailed, UsageError
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import RISCV64
@@ -30,6 +31,8 @@ from cyclometer.targets.qemu.image import from_console
 _ENDS = (b"All is well in the universe",)
 _RECORDS = b"@cyc {"
 _RUN = "run 1"
+# The last line of a machine that was stopped: of our simulators, and of QEMU's monitor.
+_STOPPED = re.compile(rb"near pc (0x[0-9a-f]{1,16})\n?$")
 
 
 def ends(request: Request) -> tuple[bytes, ...]:
@@ -58,6 +61,7 @@ def result(
     assert image is not None
     with image.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
+    ended = replace(ended, why=ended.why + _stood(request, ended))
     known = {**facts, "image": {"name": image.name, "sha256": digest}}
     try:
         made = _bundle(request, ended, known, settings, cycles)
@@ -68,6 +72,19 @@ def result(
         raise MeasurementFailed(f"{error}; its console is in {kept}") from error
     problems = made.bundle.identity.problems
     return replace(made, broken=any(p.kind == "failed" and p.where == _RUN for p in problems))
+
+
+def _stood(request: Request, ended: BootResult) -> str:
+    """Where a machine was when it was stopped, by function if the image can be disassembled."""
+    found = None if ended.done else _STOPPED.search(ended.console)
+    if found is None:
+        return ""
+    pc = int(found[1], 16)
+    try:
+        place = places(request).kernel.get(pc)
+    except CyclometerError:
+        place = None
+    return f", at pc {pc:#x}" + (f" in {place.function}" if place else "")
 
 
 def _bundle(

@@ -33,6 +33,7 @@ from cyclometer.targets.api import (
 )
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.qemu.image import emulator
+from cyclometer.targets.qemu.monitor import Monitor
 from cyclometer.targets.qemu.spans import spans
 from cyclometer.targets.qemu.trace import trace
 
@@ -186,11 +187,14 @@ class QemuTarget:
         words = reference_kernel.arguments(request, 1, FLOW, PASSES)
         if program == EMULATOR:
             words |= CLOCK_WORDS
-        ended = read_console(
-            [*command, "-append", reference_kernel.words(words)],
-            request.watchdog_s or IMAGE_S,
-            ends=foreign_image.ends(request),
-        )
+        with Monitor() as monitor:
+            ended = read_console(
+                [*command, *monitor.options, "-append", reference_kernel.words(words)],
+                request.watchdog_s or IMAGE_S,
+                ends=foreign_image.ends(request),
+                shared=[monitor.theirs],
+                where=monitor.where,
+            )
         facts = environment | {"qemu": emulator_version(program), "icount": "shift=0"}
         options = {"machine": f"qemu {request.machine or self.board}"}
         clock = Clock("", "instructions", 0, exact=True) if program == EMULATOR else None

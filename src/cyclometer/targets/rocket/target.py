@@ -208,6 +208,7 @@ class CoreTarget:
         ended = read_console(
             [*command, *_image_words(request), str(image)],
             request.watchdog_s or BOOT_S,
+            to_exit=True,
             ends=foreign_image.ends(request),
         )
         clock = Clock("", "cycles", 0, exact=True)

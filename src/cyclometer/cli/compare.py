@@ -39,6 +39,7 @@ def command(
     operands: tuple[str, ...],
     margin: float,
     fdr: float,
+    on: tuple[str, ...],
     layout_floor: float | None,
     across: Across,
     as_json: bool,
@@ -55,8 +56,10 @@ def command(
     """
     from cyclometer.compare import verdicts
 
-    options = sides.options_of(margin, fdr, layout_floor)
+    options = sides.options_of(margin, fdr, layout_floor, on)
     printed = sides.Form.of(as_json, as_markdown, form)
+    if why and on != ("latency",):
+        raise UsageError("--on judges two sides; leave it out with --why")
     if why:
         _why(sides.together(operands), printed)
         return

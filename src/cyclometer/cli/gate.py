@@ -35,6 +35,7 @@ def command(
     operands: tuple[str, ...],
     margin: float,
     fdr: float,
+    on: tuple[str, ...],
     layout_floor: float | None,
     across: Across,
     as_json: bool,
@@ -71,7 +72,7 @@ def command(
     from cyclometer.compare import verdicts
     from cyclometer.report import comparison as report
 
-    judging = sides.options_of(margin, fdr, layout_floor)
+    judging = sides.options_of(margin, fdr, layout_floor, on)
     printed = sides.Form.of(as_json, as_markdown, form)
     why: list[str] = []
     broken = False

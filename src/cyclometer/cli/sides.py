@@ -52,11 +52,16 @@ def share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
     return part
 
 
-def options_of(margin: float, fdr: float, layout_floor: float | None = None) -> Options:
+def options_of(
+    margin: float,
+    fdr: float,
+    layout_floor: float | None = None,
+    on: tuple[str, ...] = ("latency",),
+) -> Options:
     """What the options of a command that judges come to."""
     from cyclometer.compare import finding
 
-    return finding.Options(margin, fdr, layout_floor, exact_margin=given_margin(margin))
+    return finding.Options(margin, fdr, layout_floor, exact_margin=given_margin(margin), on=on)
 
 
 def given_margin(margin: float) -> float | None:
@@ -107,6 +112,26 @@ _JUDGING = (
         help="How to print; mail is plain ASCII of 72 columns.  [default: table]",
     ),
 )
+_STATISTICS = ("latency", "base", "overall", "mean", "p99", "max")
+
+
+def _on(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    names = [name for value in values for name in value.split(",")]
+    for name in names:
+        if name not in _STATISTICS:
+            told = f"{name!r} is none of {', '.join(_STATISTICS)}"
+            raise click.BadParameter(told, ctx, parameter)
+    return tuple(dict.fromkeys(names)) or ("latency",)
+
+
+_on_option = click.option(
+    "--on",
+    multiple=True,
+    callback=_on,
+    metavar="NAME[,NAME]",
+    help="Judge rows on latency, base, overall, mean, p99 or max, or on several of them.  "
+    "[default: latency]",
+)
 layout_floor_option = click.option(
     "--layout-floor",
     callback=share,
@@ -126,7 +151,7 @@ _OPERANDS = click.argument("operands", nargs=-1, required=True, metavar="BEFORE.
 
 def options(command: _Command) -> _Command:
     """The operands and options that `compare` and `gate` share."""
-    return _OPERANDS(layout_floor_option(across_option(judging(command))))
+    return _OPERANDS(_on_option(layout_floor_option(across_option(judging(command)))))
 
 
 def judging(command: _Command) -> _Command:
@@ -206,7 +231,11 @@ def compare(operands: Sequence[str], chosen: Options, across: Across) -> Compari
     before, after = _parted(operands)
     if after:
         sides = _side(before, chosen.level), _side(after, chosen.level)
-        return verdicts.compare(*sides, calibrated(chosen, sides[0]), across)
+        found = verdicts.compare(*sides, calibrated(chosen, sides[0]), across)
+        if not found.findings and all(side.circles for side in sides):
+            asked = " or ".join(chosen.on)
+            raise NothingMeasured(f"no circle has {asked} on both sides; leave --on out")
+        return found
     both = _side(before, chosen.level)
     if not any(across.values()):
         across = {**across, "state": _STATES}

@@ -50,7 +50,7 @@ def by_image(pair: Pair, level: float) -> Pair:
     before, after = (
         circle and _one_an_image(circle, level) for circle in (pair.before, pair.after)
     )
-    return Pair(before, after, pair.refusal)
+    return Pair(before, after, pair.refusal, pair.on)
 
 
 def several_images(pair: Pair) -> bool:
@@ -97,7 +97,7 @@ def judge(pair: Pair, options: Options) -> Finding | None:
     noisy, and so are images enough to show what moving code does to the row.
     """
     b, a = both(pair)
-    if not b.clock.exact or differ(b.runs) or differ(a.runs):
+    if pair.on != "latency" or not b.clock.exact or differ(b.runs) or differ(a.runs):
         return None
     layout = layout_floor(options, b, a)
     margin = options.exact_margin or 0.0

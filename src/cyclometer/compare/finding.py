@@ -45,6 +45,8 @@ class Options:
     fdr: float = 0.05
     # change on an exact clock that moving code causes; None: exact.LAYOUT_FLOORS
     layout_floor: float | None = None
+    # what rows are judged by (`compare.statistic`)
+    on: tuple[str, ...] = ("latency",)
     # how far sessions of the machine differ, if it was measured
     calibration: Calibration | None = None
     # the margin on exact clocks, if the user gave one: they need none to be sure
@@ -63,6 +65,8 @@ class Basis:
     note: what a reader must know about the comparison itself, as a phrase; may be empty.
     veto: why no verdict can be given whatever the change is; empty if one can.
     overall: the change of the overall latency, as a logarithm; None if it is not known.
+    disagreement: what moved otherwise than the latency; `elsewhere`: by how much, as a logarithm,
+        None if that is the overall latency.
     floor: the fraction that moving code alone may change; 0 if it cannot.
     """
 
@@ -73,6 +77,7 @@ class Basis:
     veto: str = ""
     overall: float | None = None
     disagreement: str = ""
+    elsewhere: float | None = None
     floor: float = 0.0
 
 

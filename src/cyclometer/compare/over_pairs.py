@@ -25,7 +25,7 @@ from cyclometer.estimate.session import FEWEST_BLOCKS, Session, mean, satterthwa
 def have(pair: Pair) -> bool:
     """Whether the visits of both sides are neighbours, and enough for blocks of time."""
     sessions = [e.sessions for e in both(pair)]
-    if any(len(one) != 1 for one in sessions):
+    if pair.on != "latency" or any(len(one) != 1 for one in sessions):
         return False
     (before,), (after,) = sessions
     if not before.occasion.paired or before.occasion.paired != after.occasion.paired:

@@ -11,10 +11,11 @@ import math
 
 import numpy as np
 
-from cyclometer.compare import exact, statistics
+from cyclometer.compare import exact, statistic, statistics
 from cyclometer.compare.finding import Basis, Finding, Options, both, rough
 from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change
+from cyclometer.compare.surroundings import busier
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.rows import Estimate
 
@@ -22,9 +23,9 @@ from cyclometer.estimate.rows import Estimate
 def basis(pair: Pair, options: Options) -> Basis:
     """What the runs of both sides say."""
     b, a = both(pair)
-    change = _change(pair, options.level)
+    change, between = statistic.among_sessions(pair, _change(pair, options.level), options)
     overall = _change(pair, options.level, overall=True)
-    note = "the runs differ although the clock is exact" if b.clock.exact else ""
+    note = "the runs differ although the clock is exact" if b.clock.exact else between
     if exact.several_images(pair):
         before, after = exact.images(pair)
         note = f"{before} against {after} images"
@@ -33,6 +34,7 @@ def basis(pair: Pair, options: Options) -> Basis:
         units=(len(b.runs), len(a.runs)),
         unit="image" if exact.several_images(pair) else "run",
         note=note,
+        veto=busier(b.sessions, a.sessions) if between else "",
         overall=overall.log_ratio,
         disagreement=_disagreement(change, overall, options),
         floor=exact.noisy_floor(pair, options),

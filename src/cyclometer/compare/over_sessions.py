@@ -34,7 +34,7 @@ SIGNS = 0.01
 def have(pair: Pair) -> bool:
     """Whether all that was measured of a pair lies on axes of time."""
     b, a = both(pair)
-    return bool(b.sessions and a.sessions)
+    return pair.on == "latency" and bool(b.sessions and a.sessions)
 
 
 def bases(pairs: Sequence[Pair], options: Options) -> tuple[list[Basis], tuple[str, ...]]:

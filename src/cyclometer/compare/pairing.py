@@ -75,12 +75,13 @@ class Side:
 @dataclass(frozen=True)
 class Pair:
     """Two like circles, or one that stands alone, or two unlike ones and the `refusal` that says
-    why.
+    why. `on`: the statistic that stands in `latency` on both sides (`compare.statistic`).
     """
 
     before: ComparedCircle | None
     after: ComparedCircle | None
     refusal: str = ""
+    on: str = "latency"
 
     @property
     def key(self) -> str:

@@ -14,7 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cyclometer import errors
-from cyclometer.compare import exact, over_pairs, over_runs, over_sessions, statistics
+from cyclometer.compare import (
+    exact,
+    over_pairs,
+    over_runs,
+    over_sessions,
+    statistic,
+    statistics,
+)
 from cyclometer.compare.finding import (
     DECIDED,
     VERDICTS,
@@ -59,7 +66,8 @@ def compare(
 ) -> Comparison:
     """The verdict on every circle of two sides; `across` names circumstances that may differ."""
     options = options or Options()
-    found = [exact.by_image(pair, options.level) for pair in pairs(before, after, across)]
+    paired = statistic.chosen(pairs(before, after, across), options)
+    found = [exact.by_image(pair, options.level) for pair in paired]
     why_absent = (_failures(before), _failures(after))
     settled = [
         _broken(pair, why_absent)
@@ -214,12 +222,23 @@ def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding],
     )
     found = sum(p <= options.fdr for p in adjusted.values())
     share = min(1.0, (found + 1) / max(1, len(adjusted)))
+    bases = [_doubted(pair, one, options) for pair, one in zip(open_pairs, bases, strict=True)]
     return [
         _judged(pair, one, float(adjusted[i]), options, share)
         if i in adjusted
         else over_runs.too_few(pair, one, options)
         for i, (pair, one) in enumerate(zip(open_pairs, bases, strict=True))
     ], told
+
+
+def _doubted(pair: Pair, one: Basis, options: Options) -> Basis:
+    """The basis with what moved otherwise than the latency; a row on another statistic says what
+    that one did and nothing else.
+    """
+    if pair.on != "latency":
+        return replace(one, disagreement="", overall=None)
+    moved = None if one.disagreement else statistic.elsewhere(pair, one.change, options)
+    return one if moved is None else replace(one, disagreement=moved[0], elsewhere=moved[1])
 
 
 def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) -> Finding:
@@ -250,8 +269,9 @@ def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) ->
 
 
 def _opposed(one: Basis) -> bool:
-    """Whether the overall latency surely moved, and to the other side."""
-    return bool(one.disagreement) and (one.overall or 0.0) * one.change.log_ratio < 0
+    """Whether what disagrees surely moved to the other side."""
+    moved = one.overall if one.elsewhere is None else one.elsewhere
+    return bool(one.disagreement) and (moved or 0.0) * one.change.log_ratio < 0
 
 
 def _why(one: Basis, decision: statistics.Decision, p: float, options: Options) -> str:

@@ -6,8 +6,8 @@ over all tests.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +16,28 @@ from cyclometer.bundle.model import Samples
 from cyclometer.errors import MeasurementFailed
 from cyclometer.estimate import direct, fixed_cost, levels, marginal, regimes, session
 from cyclometer.estimate.interval import FloatArray, critical_value
+from cyclometer.estimate.order import quantile
 from cyclometer.estimate.session import Moments, Session
 
 _EXACT_DIGITS = 9  # what the division leaves behind a count that is exact
 _MIN_REGIME = 20  # passes of a run in which a regime can be told
+P99_TURNS = 100
+"""Turns of a run from which its 99 % quantile is not merely its largest one."""
 _MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
 
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """One run's own estimates, in the clock's unit per turn; see `rows.Estimate` for the words."""
+    """One run's own estimates, in the clock's unit per turn; see `rows.Estimate` for the words.
+
+    others: the mean over all tests that count; of single turns `p99` (from P99_TURNS on) and `max`.
+    """
 
     run: int
     latency: regimes.Regime
     base: regimes.Regime
     overall: regimes.Regime
+    others: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,15 @@ def _exact_run(run: int, A: FloatArray, N: FloatArray, level: float) -> RunEstim
     fixed = fixed_cost.of_exact_run(A, N)
     Y = np.round((A - (fixed if np.all(fixed < A) else 0.0)) / N, _EXACT_DIGITS)
     found = regimes.estimate_exact(Y, level)
-    return RunEstimate(run, found.base, found.base, found.overall)
+    return RunEstimate(run, found.base, found.base, found.overall, others(Y, single=False))
+
+
+def others(Y: FloatArray, single: bool) -> dict[str, float]:
+    """What a run's latencies are besides base and overall; tails only of `single` turns."""
+    found = {"mean": float(Y.mean())}
+    if single and Y.size >= P99_TURNS:
+        found["p99"] = float(quantile(np.sort(Y), 0.99))
+    return found | ({"max": float(Y.max())} if single else {})
 
 
 def _settled(A: FloatArray, N: FloatArray, run: NDArray[np.int32]) -> bool:
@@ -181,7 +196,10 @@ def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEst
         return ()
     common = regimes.base_core(np.sort(np.concatenate([Y[tests] for _, tests in runs])))
     estimated = [(number, regimes.estimate(Y[tests], level, common)) for number, tests in runs]
-    return tuple(RunEstimate(number, one.base, one.base, one.overall) for number, one in estimated)
+    return tuple(
+        RunEstimate(number, one.base, one.base, one.overall, others(Y[tests], single=False))
+        for (number, tests), (_, one) in zip(runs, estimated, strict=True)
+    )
 
 
 def _direct_run(run: int, values: FloatArray, level: float, exact: bool) -> RunEstimate:
@@ -195,7 +213,7 @@ def _direct_run(run: int, values: FloatArray, level: float, exact: bool) -> RunE
         base = regimes.estimate_exact(values, level).base
     elif len(values) >= _MIN_REGIME and values.min() > 0:
         base = regimes.estimate(values, level).base
-    return RunEstimate(run, base, base, overall)
+    return RunEstimate(run, base, base, overall, others(values, single=True))
 
 
 def _clock_step(values: FloatArray) -> float:

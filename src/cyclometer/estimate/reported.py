@@ -6,8 +6,8 @@ assumes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from cyclometer.bundle.model import Flow, Summary
 from cyclometer.estimate import levels, summary
@@ -20,12 +20,14 @@ class Reported:
     """`runs`: (run, latency of a turn) in order; `failed`: why the tool's own verdict forbids their
     use, or empty.
 
+    `others` of each run: its mean, and of single turns p99 and max, where the tool printed them.
     `assumption` must be printed beside intervals; it is empty where several runs make it needless.
     """
 
     runs: tuple[tuple[int, Regime], ...]
     failed: str
     assumption: str
+    others: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
 
 
 def estimate(summaries: Sequence[Summary], flow: Flow | None, level: float = 0.95) -> Reported:
@@ -43,7 +45,25 @@ def estimate(summaries: Sequence[Summary], flow: Flow | None, level: float = 0.9
             by_run.setdefault(one.run, []).append(figure)
     runs = tuple((run, _one_run(figures, level)) for run, figures in sorted(by_run.items()))
     assumed = len(runs) == 1 and math.isfinite(runs[0][1].interval.half_width)
-    return Reported(runs, _failed(own), summary.ASSUMPTION if assumed else "")
+    others = {
+        run: _others([one for one in own if one.run == run and one.status == "ok"], flow)
+        for run in by_run
+    }
+    return Reported(runs, _failed(own), summary.ASSUMPTION if assumed else "", others)
+
+
+def _others(printed: Sequence[Summary], flow: Flow | None) -> dict[str, float]:
+    """Mean, p99 and max of one run of single turns; p99 only if there is one figure of it."""
+    if flow is not None and any(one.group >= 0 for one in printed):
+        return {}
+    found: dict[str, float] = {}
+    means = [one.mean for one in printed if one.mean is not None]
+    most = [one.maximum for one in printed if one.maximum is not None]
+    if means and len(means) == len(printed):
+        found["mean"] = math.fsum(means) / len(means)
+    if len(printed) == 1 and "0.99" in printed[0].quantiles:
+        found["p99"] = printed[0].quantiles["0.99"]
+    return found | ({"max": max(most)} if most else {})
 
 
 def _figure(one: Summary, flow: Flow | None, level: float) -> Regime | None:

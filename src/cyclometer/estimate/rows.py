@@ -192,7 +192,10 @@ def _reported(bundle: Bundle, main: int, printed: list[Summary], level: float) -
     """
     row = bundle.identity.rows[main]
     known = reported.estimate(printed, row.flow, level)
-    runs = tuple(RunEstimate(run, figure, figure, figure) for run, figure in known.runs)
+    runs = tuple(
+        RunEstimate(run, figure, figure, figure, known.others.get(run, {}))
+        for run, figure in known.runs
+    )
     value = (
         levels.combine([r.latency.value for r in runs], [r.latency.interval for r in runs], level)
         if runs

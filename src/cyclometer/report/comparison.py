@@ -187,6 +187,7 @@ def _row_json(f: Finding) -> dict[str, Any]:
     assert either is not None
     return {
         "key": f.key,
+        "on": f.pair.on,
         "before": _value_json(f.before),
         "after": _value_json(f.after),
         "unit": f.unit,
@@ -261,10 +262,13 @@ def telling_options(findings: Iterable[Finding]) -> frozenset[str]:
 
 
 def label(f: Finding, telling: Iterable[str]) -> str:
-    """The key, and of the configuration what distinguishes it."""
+    """The key, of the configuration what distinguishes it, and the statistic if it is another one
+    than the latency.
+    """
     options = _configuration(f.pair.before or f.pair.after)
     named = ", ".join(f"{name}={options[name]}" for name in sorted(telling) if name in options)
-    return f"{f.key} [{named}]" if named else f.key
+    on = "" if f.pair.on == "latency" else f" ({f.pair.on})"
+    return f"{f.key} [{named}]{on}" if named else f"{f.key}{on}"
 
 
 def latencies(f: Finding) -> tuple[str, str]:

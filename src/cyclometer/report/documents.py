@@ -117,6 +117,7 @@ class ComparedRow(Struct):
     """One circle before and after."""
 
     key: str
+    on: Annotated[str, Meta(description="latency, base, overall, mean, p99 or max")]
     before: Latency
     after: Latency
     unit: str

@@ -41,7 +41,8 @@ def mail(comparison: Comparison) -> str:
 
 def _row(f: Finding, wide: int) -> list[str]:
     before, after = (one.split(" ")[0] for one in report.latencies(f))
-    head, key = ([f.key], "") if len(f.key) > wide else ([], f.key)
+    name = report.label(f, ())
+    head, key = ([name], "") if len(name) > wide else ([], name)
     return [*head, _cells(key.ljust(wide), before, after, change(f), f.word)]
 
 

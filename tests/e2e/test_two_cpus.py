@@ -8,9 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from cyclometer.bundle import store
 from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Bundle, tag_bit
+from cyclometer.cli import cli
+from cyclometer.estimate import hardware
 from cyclometer.estimate.rows import estimates
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record, Skipped
 from cyclometer.targets import build
@@ -94,3 +98,20 @@ def test_a_machine_without_such_a_pair_skips_with_a_sentence() -> None:
 def test_without_a_second_cpu_there_are_no_such_circles() -> None:
     records = list_circles(build.harness(), [])
     assert not [r for r in records if isinstance(r, Circle) and "other_cpu" in r.contract.key]
+
+
+def test_the_command_measures_them_and_tells_what_either_cpu_did(tmp_path: Path) -> None:
+    run = ["run", "--cpus", "auto", "--only", "eventfd.round_trip.same.equal*", "--runs", "1"]
+    options = ["--budget", "2s", "--allow-invalid", "-o", str(tmp_path / "bundle")]
+    CliRunner(env={"COLUMNS": "100"}).invoke(cli, [*run, *options])
+    key = "eventfd.round_trip.same.equal"
+    bundle = store.read(tmp_path / "bundle")
+    keys = [row.contract.key for row in bundle.identity.rows]
+    assert {key, f"{key}.other_cpu"} <= set(keys)
+    shown = CliRunner().invoke(cli, ["show", str(tmp_path / "bundle"), "--circle", key]).output
+    assert "on both CPUs" not in shown
+    command = ["show", str(tmp_path / "bundle"), "--circle", f"{key}.other_cpu"]
+    shown = CliRunner().invoke(cli, command).output
+    assert "placement=other_cpu" in shown
+    counted = hardware.per_turn(bundle, f"{key}.other_cpu", hardware.BETWEEN_CPUS)
+    assert ("on both CPUs" in shown) == bool(counted)  # every test of a proof may be disturbed

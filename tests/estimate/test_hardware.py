@@ -30,6 +30,12 @@ def test_what_a_reading_costs_is_no_part_of_a_turn() -> None:
     assert hardware.per_turn(proven(cycles=400), "another.circle") == {}
 
 
+def test_what_the_readings_send_to_the_other_cpu_is_no_part_of_a_turn() -> None:
+    bundle = proven(other_ipis=1, ipis=0, cycles=400)
+    counted = hardware.per_turn(bundle, KEY, hardware.BETWEEN_CPUS)
+    assert counted == {"other_ipis": 1, "ipis": 0}
+
+
 def test_one_test_size_has_no_slope() -> None:
     assert hardware.per_turn(proven((16,), cycles=400), KEY) == {}
 

@@ -172,10 +172,10 @@ def _cautions(settings: MeasurementSettings) -> list[Problem]:
     found = [
         f for cpu in _measured_cpus(settings) for f in examine(observe(cpu)) if f.name in _TOLD
     ]
-    found = [f for f in dict.fromkeys(found) if f.state in ("warn", "bad")]
+    told = {f.found: f.name for f in found if f.state in ("warn", "bad")}  # some of all CPUs alike
     cautions = [
-        Problem(f"{f.found}; `cyclometer doctor` says what it costs", f.name, "environment")
-        for f in found
+        Problem(f"{what}; `cyclometer doctor` says what it costs", name, "environment")
+        for what, name in told.items()
     ]
     if os.cpu_count() == 1:
         what = (

@@ -69,7 +69,7 @@ format: setup-dev ## rewrite the Python and C files in one style
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(C_FILES)
 
-catalogue: setup-all ## write docs/catalogue.md anew from the circles' contracts
+catalogue: setup-all ## write docs/catalogue.md and docs/catalogue/ anew from the circles' contracts
 	$(BIN)/python tools/catalogue.py
 
 site: setup-dev ## build the documentation site into build/site; links are strict

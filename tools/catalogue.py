@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes docs/catalogue.md, the page of all circles, from what `cyclometer list --json` says."""
+"""Writes docs/catalogue.md, which lists the families of circles, and a page for each, from what
+`cyclometer list --json` says.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
+import textwrap
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +17,21 @@ from click.testing import CliRunner
 from findings import ROOT
 
 PAGE = "docs/catalogue.md"
+FOLDER = "docs/catalogue"  # a page per family beside the page that lists them
+KINDS = {
+    "linux": "Circles of Linux",
+    "kernel": "Circles of the reference kernel",
+}
+_WIDTH = 100
 
-HEAD = """# Catalogue of circles
+_MADE = "Written by `make catalogue` from the contracts of the circles; edit those, not this page."
+HEAD = f"""# Catalogue of circles
 
-Written by `make catalogue` from `cyclometer list --json`; edit the contracts, not this page.
+{_MADE}
 
-*Expect* holds the exact counts of a turn that the contract check demands.
+A circle is a benchmark; circles of one family time one thing. *Expect* holds the exact counts of a
+turn (iteration) that the contract check demands. `cyclometer show --circle KEY` prints a circle's
+contract with its figures.
 """
 
 
@@ -40,69 +53,86 @@ def listed() -> dict[str, Any]:
     return answer
 
 
-def render(listing: dict[str, Any]) -> str:
-    """The page: a section for all targets of the same circles, a table an object, a line a
-    circle.
-    """
+def render(listing: dict[str, Any]) -> dict[str, str]:
+    """Every page by its path: the list of families, and one of each family's circles."""
     about = {target["name"]: target["description"] for target in listing["targets"]}
-    lines = [HEAD]
-    for targets, rows in _sections(listing["circles"]).items():
-        alone = " alone" if len(targets) == 1 else ""
-        lines += [f"## {targets[0]}{alone}: {about[targets[0]]}", ""]
-        lines += [
-            *(f"The same on {name}: {about[name]}.\n" for name in targets[1:]),
-            f"{len(rows)} circles.",
-            "",
-        ]
-        for thing, same in itertools.groupby(rows, lambda circle: circle["key"].split(".")[0]):
-            lines += [
-                f"### {thing}",
-                "",
-                "| key | times | interval | expect | parameters |",
-                "|---|---|---|---|---|",
-            ]
-            lines += [_row(circle["key"], circle["contract"]) for circle in same]
-            lines += [""]
-    return "\n".join(lines).rstrip("\n") + "\n"
+    pages, lines = {}, [HEAD]
+    for kind, heading in KINDS.items():
+        targets = [name for name in about if _kind(name) == kind]
+        circles = _circles(row for row in listing["circles"] if row["target"] in targets)
+        families = itertools.groupby(circles, lambda circle: circle[0].split(".")[0])
+        named = {family: list(same) for family, same in families}
+        if not named:
+            continue
+        lines += [f"## {heading}", "", *(f"- `{name}`: {about[name]}" for name in targets), ""]
+        lines += [f"{len(circles)} circles.", "", "| family | circles |", "|---|---|"]
+        for family, same in named.items():
+            name = f"{kind}-{family}.md"
+            lines.append(f"| [{family}](catalogue/{name}) | {len(same)} |")
+            pages[f"{FOLDER}/{name}"] = _page(f"{heading}: {family}", same, len(targets))
+        lines.append("")
+    return {PAGE: _text(lines), **pages}
 
 
-def _sections(
-    circles: list[dict[str, Any]],
-) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """The targets that share circles -> the circles that these and no others have."""
-    owners: dict[str, tuple[list[str], dict[str, Any]]] = {}
-    for row in sorted(circles, key=lambda circle: (circle["target"], circle["key"])):
+_Circle = tuple[str, dict[str, Any], list[str]]  # key, contract, targets
+
+
+def _kind(target: str) -> str:
+    return "linux" if target.endswith("linux") else "kernel"
+
+
+def _circles(rows: Iterable[dict[str, Any]]) -> list[_Circle]:
+    """Each contract once, with the targets that have it, in the order of the keys."""
+    found: dict[str, _Circle] = {}
+    for row in sorted(rows, key=lambda row: (row["key"], row["target"])):
         said = json.dumps([row["key"], row["contract"]], sort_keys=True)
-        owners.setdefault(said, ([], row))[0].append(row["target"])
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for targets, row in owners.values():
-        found.setdefault(tuple(targets), []).append(row)
-    return {
-        targets: sorted(rows, key=lambda row: row["key"])
-        for targets, rows in sorted(found.items(), key=lambda pair: (pair[0][0], -len(pair[0])))
-    }
+        found.setdefault(said, (row["key"], row["contract"], []))[2].append(row["target"])
+    return list(found.values())
 
 
-def _row(key: str, contract: dict[str, Any]) -> str:
-    interval = contract["interval"]
-    ends = f"{interval['kind'].replace('_', ' ')}: {interval['from']} to {interval['to']}"
-    sequence = "; ".join(contract["sequence"])
-    cells = [
-        f"`{key}`",
-        f"{contract['title']}<br>{sequence}",
-        ends,
-        _pairs(contract["expect"]),
-        _pairs(contract["params"]),
-    ]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def _page(heading: str, circles: Sequence[_Circle], targets: int) -> str:
+    lines = [f"# {heading}", "", _MADE, "", "[All families](../catalogue.md)", ""]
+    for key, contract, of_targets in circles:
+        interval = contract["interval"]
+        kind = interval["kind"].replace("_", " ")
+        facts = {
+            "turn": "; ".join(contract["sequence"]),
+            "interval": f"{kind}, from {interval['from']} to {interval['to']}",
+            "expect": _pairs(contract["expect"]),
+            "parameters": _pairs(contract["params"]),
+            "only on": ", ".join(of_targets) if len(of_targets) < targets else "",
+        }
+        lines += [f"## `{key}`", "", contract["title"], ""]
+        lines += [_item(f"{name}: {fact}") for name, fact in facts.items() if fact] + [""]
+    return _text(lines)
+
+
+def _item(text: str) -> str:
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent="- ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _pairs(pairs: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in pairs.items())
 
 
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
 def main(root: Path = ROOT) -> None:
-    (root / PAGE).write_text(render(listed()))
+    pages = render(listed())
+    for old in (root / FOLDER).glob("*.md"):
+        old.unlink()
+    for name, text in pages.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs/catalogue.md says what the circles' contracts say now."""
+"""The pages of the catalogue say what the circles' contracts say now."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import catalogue
@@ -14,13 +14,17 @@ def check(root: Path) -> Iterator[str]:
     yield from compare(root, catalogue.render(catalogue.listed()))
 
 
-def compare(root: Path, wanted: str) -> Iterator[str]:
-    page = root / catalogue.PAGE
-    written = page.read_text().splitlines() if page.exists() else []
-    lines = wanted.splitlines()
-    if written != lines:
-        same = sum(1 for _ in _common_head(written, lines))
-        yield f"{catalogue.PAGE}:{same + 1}: is not what the contracts say; run `make catalogue`"
+def compare(root: Path, wanted: Mapping[str, str]) -> Iterator[str]:
+    for name, text in wanted.items():
+        page = root / name
+        written = page.read_text().splitlines() if page.exists() else []
+        lines = text.splitlines()
+        if written != lines:
+            same = sum(1 for _ in _common_head(written, lines))
+            yield f"{name}:{same + 1}: is not what the contracts say; run `make catalogue`"
+    for page in sorted((root / catalogue.FOLDER).glob("*.md")):
+        if (name := str(page.relative_to(root))) not in wanted:
+            yield f"{name}:1: no contract is of this family; run `make catalogue`"
 
 
 def _common_head(first: list[str], second: list[str]) -> Iterator[str]:

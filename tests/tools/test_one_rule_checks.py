@@ -289,29 +289,39 @@ LISTING = {
 }
 
 
-def test_the_catalogue_holds_every_contract_in_order() -> None:
-    page = catalogue.render(LISTING)
-    places = [
-        page.index(part)
-        for part in ("3 circles", "### clock", "`clock.read`", "### pipe", "`pipe.a`", "`pipe.b`")
-    ]
+PIPE = "docs/catalogue/linux-pipe.md"
+
+
+def test_the_catalogue_has_a_page_per_family_with_every_contract_in_order() -> None:
+    pages = catalogue.render(LISTING)
+    assert list(pages) == [catalogue.PAGE, "docs/catalogue/linux-clock.md", PIPE]
+    assert "3 circles." in pages[catalogue.PAGE]
+    assert "| [pipe](catalogue/linux-pipe.md) | 2 |" in pages[catalogue.PAGE]
+    wanted = ("## `pipe.a`", "Pipe | round trip", "- turn: client: write; server: read")
+    wanted += ("- interval: round trip, from write to read", "- expect: switches 2")
+    places = [pages[PIPE].index(part) for part in (*wanted, "- parameters: bytes 1", "`pipe.b`")]
     assert places == sorted(places)
-    assert (
-        r"Pipe \| round trip<br>client: write; server: read | round trip: write to read | switches "
-        r"2 | bytes 1 |" in page
-    )
+
+
+def test_a_circle_that_some_targets_lack_says_which_have_it() -> None:
+    circles = [*LISTING["circles"], LISTING["circles"][0] | {"target": "qemu-linux"}]
+    targets = [*LISTING["targets"], {"name": "qemu-linux", "description": "another"}]
+    page = catalogue.render({"targets": targets, "circles": circles})[PIPE]
+    assert page.count("- only on: linux") == 1
+    assert page.index("- only on: linux") < page.index("`pipe.b`")
 
 
 def test_a_stale_catalogue_is_found_at_its_line(tmp_path: Path) -> None:
-    page = catalogue.render(LISTING)
-    planted(tmp_path, {catalogue.PAGE: page})
-    assert list(check_catalogue.compare(tmp_path, page)) == []
-    stale = page.replace("`pipe.b`", "`pipe.c`")
-    line = page[: page.index("`pipe.b`")].count("\n") + 1
-    assert [found.split(" ")[0] for found in check_catalogue.compare(tmp_path, stale)] == [
-        f"docs/catalogue.md:{line}:"
-    ]
-    assert list(check_catalogue.compare(tmp_path / "none", page))
+    pages = catalogue.render(LISTING)
+    planted(tmp_path, pages)
+    assert list(check_catalogue.compare(tmp_path, pages)) == []
+    stale = pages | {PIPE: pages[PIPE].replace("`pipe.b`", "`pipe.c`")}
+    line = pages[PIPE][: pages[PIPE].index("`pipe.b`")].count("\n") + 1
+    found = [finding.split(" ")[0] for finding in check_catalogue.compare(tmp_path, stale)]
+    assert found == [f"{PIPE}:{line}:"]
+    assert len(list(check_catalogue.compare(tmp_path / "none", pages))) == len(pages)
+    planted(tmp_path, {"docs/catalogue/linux-gone.md": "#\n"})
+    assert "linux-gone.md:1: no contract" in next(check_catalogue.compare(tmp_path, pages))
 
 
 def test_no_catalogue_is_made_where_a_target_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

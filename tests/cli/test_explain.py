@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +12,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from cyclometer.cli import cli
-from cyclometer.errors import NotComparable, UsageError
+from cyclometer.cli import cli, sampled
+from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
 from cyclometer.explain import sources
 from cyclometer.explain import tail as tails
 from cyclometer.record.schema import Clock, Contract
@@ -207,6 +208,32 @@ def test_the_first_boot_is_told_while_it_runs() -> None:
     outcome = CliRunner().invoke(cli, ["explain", "emulator", KEY], catch_exceptions=False)
     assert "0/2 emulator: the steady turn" in outcome.stderr
     assert "the steady turn" not in outcome.stdout
+
+
+class Native(Emulator):
+    """Stands for the Linux at hand, which has the circle that nothing else has."""
+
+    def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
+        del config
+        return machine.CYCLES, [Contract("native.thing")]
+
+    def profile(self, request: Request, key: str, seconds: float) -> None:
+        raise MeasurementFailed(f"sampled {key} of {request.config} for {seconds}")
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_beside_samples_stands_the_command_for_the_exact_path_where_the_image_is_readable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, readable: bool
+) -> None:
+    image = tmp_path / f"vmlinuz-{os.uname().release}"
+    if readable:
+        image.touch()
+    monkeypatch.setattr(sampled, "_IMAGES", (str(tmp_path / "vmlinuz-{}"),))
+    there = {"linux": Native([]), "qemu-virt": Emulator([])}
+    monkeypatch.setattr(TARGETS, "load", there.__getitem__)
+    outcome = CliRunner().invoke(cli, ["explain", "native.thing"])
+    assert isinstance(outcome.exception, MeasurementFailed)
+    assert (f"explain --kernel {image} native.thing" in outcome.stderr) == readable
 
 
 def test_what_a_guest_boots_is_said_by_options_as_for_run(asked: list[Request]) -> None:

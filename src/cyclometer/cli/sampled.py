@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import rich_click as click
 
 from cyclometer.cli.common import print_json
 from cyclometer.errors import CyclometerError
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 TARGET = "linux"
 SECONDS = 3.0
 _DEFAULT_TRACED = "qemu-virt"
+_IMAGES = ("/boot/vmlinuz-{}", "/usr/lib/modules/{}/vmlinuz")  # of the kernel that runs
 
 
 def profiles(
@@ -37,7 +41,18 @@ def profiles(
         return None
     linux = TARGETS.load(TARGET)
     assert isinstance(linux, Profiler)
+    if image := _own_image():
+        click.echo(
+            f"the exact path of the same kernel: cyclometer explain --kernel {image} {key}",
+            err=True,
+        )
     return [linux.profile(Request(config=config), key, SECONDS)]
+
+
+def _own_image() -> str | None:
+    """The image of the kernel that runs, if this user may read it."""
+    paths = (pattern.format(os.uname().release) for pattern in _IMAGES)
+    return next((path for path in paths if os.access(path, os.R_OK)), None)
 
 
 def _only_native(key: str) -> bool:

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -362,6 +363,12 @@ static void add_libc(void)
 #endif
 }
 
+// A program that a dynamic linker has loaded knows where the linker is.
+static void add_linking(void)
+{
+    add_fact("linking", getauxval(AT_BASE) != 0 ? "dynamic" : "static");
+}
+
 // What decides how many instructions a kernel needs, for a laboratory that cannot look at the
 // machine.
 static void add_kernel(void)
@@ -396,6 +403,8 @@ void host_hello(struct cyc_writer *w, const struct cyc_clock *clock, const struc
     }
     if (options_exact(options))
         add_kernel();
+    else
+        add_linking();
     struct cyc_param configuration[5] = {{"policy", options->policy}, {"machine", uts.machine}};
     size_t known = 2;
     if (options_fair(options)) {

@@ -16,6 +16,7 @@ import pytest
 
 from cyclometer.bundle import store
 from cyclometer.bundle.model import Bundle
+from cyclometer.targets import build
 
 pytestmark = pytest.mark.e2e
 AB = [sys.executable, "-m", "cyclometer", "ab", "--only", "memory.malloc_free.bytes_64"]
@@ -33,12 +34,27 @@ def order_of(bundle: Bundle) -> list[tuple[int, str, str]]:
     return [(visit["run"], visit["circle"], visit["method"]) for visit in visits]
 
 
+def marking_library(folder: Path) -> tuple[Path, Path]:
+    """A library for LD_PRELOAD, and the file that exists once a harness has loaded it."""
+    source, library, loaded = folder / "mark.c", folder / "mark.so", folder / "loaded"
+    source.write_text(
+        "#include <fcntl.h>\n#include <string.h>\n#include <unistd.h>\n#include <stdlib.h>\n"
+        "__attribute__((constructor)) static void mark(void)\n"
+        '{ char name[4096]; ssize_t n = readlink("/proc/self/exe", name, sizeof name - 1);\n'
+        "  name[n > 0 ? n : 0] = 0;\n"
+        f'  if (strstr(name, "cyclometer-linux")) close(open("{loaded}", O_CREAT, 0600)); }}\n'
+    )
+    subprocess.run([build.compiler(), "-shared", "-fPIC", "-o", library, source], check=True)
+    return library, loaded
+
+
 def test_both_sides_run_one_plan_and_each_its_own_setting(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     log = tmp_path / "log"
     options = ["--before", f"echo a >> {log}", "--after", f"echo b >> {log}"]
-    options += ["--undo", f"echo undone >> {log}", "--env-after", "CYCLOMETER_SIDE=after"]
+    library, loaded = marking_library(tmp_path)
+    options += ["--undo", f"echo undone >> {log}", "--env-after", f"LD_PRELOAD={library}"]
     options += ["--wrap-before", "env", "--budget", "4s", "-o", str(tmp_path / "ab"), "--json"]
     done = subprocess.run(
         [*AB, *options], env=environment, capture_output=True, text=True, check=False
@@ -58,7 +74,9 @@ def test_both_sides_run_one_plan_and_each_its_own_setting(
     assert before == after
     assert both[0].identity.plan["ab"]["id"] == both[1].identity.plan["ab"]["id"]
     assert both[0].identity.environment["ab"]["wrapper"] == "env"
-    assert both[1].identity.environment["ab"]["environment"] == "CYCLOMETER_SIDE=after"
+    assert both[1].identity.environment["ab"]["environment"] == f"LD_PRELOAD={library}"
+    assert loaded.exists()
+    assert {one.identity.environment["build"]["linking"] for one in both} == {"dynamic"}
     again = [sys.executable, "-m", "cyclometer", "compare", "--json"]
     found = subprocess.run(
         [*again, str(tmp_path / "ab/before"), str(tmp_path / "ab/after")],

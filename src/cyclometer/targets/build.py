@@ -30,6 +30,9 @@ CFLAGS = (
     "-Werror",
     "-pthread",
 )
+# Still at a random address in every process, so that each visit draws a layout.
+_STATIC = ("-static-pie",)
+_STATIC_PARTS = ("rcrt1.o", "libc.a")
 _PLACELESS = "-ffile-prefix-map={root}=."  # a program is the same wherever its sources lie
 _COMPLAINT = re.compile(r"error:|undefined reference|multiple definition")
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -59,11 +62,15 @@ def compiler() -> str:
 
 
 def harness(
-    extra_flags: Sequence[str] = (), cc: str | None = None, circles: Sequence[Path] = ()
+    extra_flags: Sequence[str] = (),
+    cc: str | None = None,
+    circles: Sequence[Path] = (),
+    static: bool = False,
 ) -> Path:
     """The Linux harness, compiled if its sources, flags or compiler are new; for another machine by
     its compiler `cc`. `circles` are C files outside of the sources that define further circles, as
-    linux/linux_circle.h describes; their warnings are not errors.
+    linux/linux_circle.h describes; their warnings are not errors. `static` links it without
+    shared libraries if the compiler has what that takes.
 
     Raises MeasurementFailed, and UsageError for a name in `circles` that is not a C file.
     """
@@ -75,7 +82,7 @@ def harness(
         *root.glob("linux/circles/[a-z]*.[ch]"),  # not TEMPLATE.c
     ]
     parts.sort()
-    flags = (*CFLAGS, *extra_flags)
+    flags = (*CFLAGS, *extra_flags, *(_STATIC if static and _links_statically(cc) else ()))
     folder = cache() / content(root, parts, (_version(cc), *flags, _PLACELESS))
     placeless = (*flags, _PLACELESS.format(root=root))
     units = [p.relative_to(root) for p in parts if p.suffix in (".c", ".S")]
@@ -83,6 +90,17 @@ def harness(
         whole = _compiled(folder / "harness.o", cc, (*placeless, "-r", "-nostdlib"), units)
         return _with_circles(whole, cc, placeless, [_c_file(path) for path in circles])
     return _compiled(folder / "cyclometer-linux", cc, placeless, units)
+
+
+def _links_statically(cc: str) -> bool:
+    """Whether the compiler knows where all parts of a static program lie."""
+    found = (
+        subprocess.run(
+            [cc, f"-print-file-name={part}"], capture_output=True, text=True, check=False
+        ).stdout.strip()
+        for part in _STATIC_PARTS
+    )
+    return all(os.path.isabs(path) and os.path.exists(path) for path in found)
 
 
 def _compiled(target: Path, cc: str, flags: Sequence[str], units: Sequence[Path]) -> Path:

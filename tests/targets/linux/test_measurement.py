@@ -12,7 +12,6 @@ import pytest
 from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped
-from cyclometer.targets import build
 from cyclometer.targets.api import Progress
 from cyclometer.targets.linux.measurement import Measurement, MeasurementSettings
 
@@ -28,7 +27,12 @@ class Answers(Measurement):
         contracts = [Contract(key) for key in KEYS]
         settings = MeasurementSettings(runs=2, rounds=2, budget_s=0.1)
         super().__init__(
-            settings, Clock("tsc", "ticks", 1e9), contracts, Progress(), Assembler("linux", {})
+            settings,
+            Clock("tsc", "ticks", 1e9),
+            contracts,
+            Progress(),
+            Assembler("linux", {}),
+            Path("/bin/true"),
         )
         self.per_turn = per_turn
         self.visited: list[tuple[str, str, int]] = []
@@ -43,11 +47,6 @@ class Answers(Measurement):
         values = [self.per_turn * flow.initial] * flow.tests
         group = Group(1, key, method, 0, 0, flow.initial, values, list(range(flow.tests)))
         return [Circle(0, Contract(key), method, flow), group], 0.01
-
-
-@pytest.fixture(autouse=True)
-def _no_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "harness", lambda: Path("/bin/true"))
 
 
 def test_a_circle_that_failed_its_proof_is_not_visited_again() -> None:

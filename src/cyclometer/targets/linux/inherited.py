@@ -15,7 +15,7 @@ from typing import Any
 
 from cyclometer.environment import ROOT, text
 
-_VARIABLES = re.compile(r"LD_(PRELOAD|LIBRARY_PATH|BIND_NOW|AUDIT)|GLIBC_TUNABLES|MALLOC_\w+")
+VARIABLES = re.compile(r"LD_(PRELOAD|LIBRARY_PATH|BIND_NOW|AUDIT)|GLIBC_TUNABLES|MALLOC_\w+")
 _VALUE_MAX = 500
 _STATUS = {
     "Speculation_Store_Bypass": "speculation_store_bypass",
@@ -69,7 +69,7 @@ def collect(root: Path = ROOT) -> dict[str, Any]:
 
 def _variables(root: Path) -> dict[str, str]:
     pairs = (entry.partition("=") for entry in (text(root, "proc/self/environ") or "").split("\0"))
-    return {name: value[:_VALUE_MAX] for name, _, value in pairs if _VARIABLES.fullmatch(name)}
+    return {name: value[:_VALUE_MAX] for name, _, value in pairs if VARIABLES.fullmatch(name)}
 
 
 def _process(root: Path) -> dict[str, str]:

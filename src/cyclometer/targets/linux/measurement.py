@@ -18,7 +18,6 @@ from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.errors import NothingMeasured
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped, Visited
-from cyclometer.targets import build
 from cyclometer.targets.api import MeasurementResult, Progress
 from cyclometer.targets.linux import harness, plan
 from cyclometer.targets.linux.harness import PLAIN, Harness, Launch, Visit
@@ -75,8 +74,8 @@ class Measurement:
         contracts: Sequence[Contract],
         progress: Progress,
         assembler: Assembler,
+        program: Path,
         launch: Launch = PLAIN,
-        program: Path | None = None,
         options: Sequence[str] = (),
     ):
         """`options` are those of the harness that no setting stands for."""
@@ -89,11 +88,7 @@ class Measurement:
         self.options = [*settings.options(), *options]
         self.harnesses: dict[int, Harness] = {}
         self.order: list[dict[str, Any]] = []
-        self.program = program or build.harness()
-        self.launch = launch
-        # The clock's rate, so that no run need find it anew; a harness of the user's may be older.
-        known = clock.hz > 0 and program is None
-        self.rate = ["--hz", str(round(clock.hz))] if known else []
+        self.program, self.launch = program, launch
         self.calibrating = _FIRST_RUN  # the run whose harness calibrates
         self.contracts = {contract.key: contract for contract in contracts}
         self.costs: dict[str, Cost] = {}
@@ -133,9 +128,12 @@ class Measurement:
 
     def _harness(self, run: int, extra: Sequence[str] = ()) -> Harness:
         if run not in self.harnesses:
-            options = [*self.options, *self.rate, *extra]
             self.harnesses[run] = Harness(
-                self.program, run, options, self.settings.watchdog_s, self.launch
+                self.program,
+                run,
+                [*self.options, *extra],
+                self.settings.watchdog_s,
+                self.launch,
             )
         return self.harnesses[run]
 

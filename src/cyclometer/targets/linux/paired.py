@@ -43,6 +43,7 @@ class Paired(Measurement):
             list(first.contracts.values()),
             first.progress,
             first.assembler,
+            first.program,
         )
         self.halves, self._switch, self._pairs = halves, switch, 0
         for half in halves:

@@ -15,7 +15,6 @@ from pathlib import Path
 from cyclometer.errors import MeasurementFailed, UsageError
 from cyclometer.record.profile import Profile, Stack
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record, Skipped
-from cyclometer.targets import build
 from cyclometer.targets.linux import names
 from cyclometer.targets.linux.harness import Harness, Visit, pause_for_throttling
 from cyclometer.targets.linux.measurement import MeasurementSettings
@@ -77,13 +76,13 @@ class _Watch(threading.Thread):
         return found - {self.root}
 
 
-def profile(settings: MeasurementSettings, key: str, seconds: float) -> Profile:
-    """Samples of the circle `key` over about `seconds` of timed tests.
+def profile(settings: MeasurementSettings, program: Path, key: str, seconds: float) -> Profile:
+    """Samples of the circle `key` of a harness over about `seconds` of timed tests.
 
     Raises UsageError if its turns cannot be joined to long tests, NotComparable if the kernel
     grants no samples, MeasurementFailed if no test was made.
     """
-    runner = Harness(build.harness(), 1, settings.options(), settings.watchdog_s)
+    runner = Harness(program, 1, settings.options(), settings.watchdog_s)
     try:
         flow, records = _fit(runner, key)
         sampler = Sampler(settings.cpu, runner.pid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from cyclometer.targets import build
 from cyclometer.targets.api import SILENT, MeasurementResult, Progress, Request
 from cyclometer.targets.linux import harness, inherited, paired, placement, profile
 from cyclometer.targets.linux.added import added, described, learned
+from cyclometer.targets.linux.harness import PLAIN, Launch
+from cyclometer.targets.linux.inherited import VARIABLES
 from cyclometer.targets.linux.measurement import Measurement, MeasurementSettings
 from cyclometer.targets.linux.paired import Variant
 from cyclometer.targets.linux.placement import AUTO, CpuPair
@@ -41,7 +43,6 @@ _OPTIONS = frozenset(
         "flow",
     )
 ) | {"circles", "exec", "policy", "nice", "slice_s"}
-_PLAIN = Variant()
 _QUICK = MeasurementSettings(runs=3, rounds=1, budget_s=12.0)
 
 
@@ -56,7 +57,7 @@ class LinuxTarget:
     def build(self, progress: Progress = SILENT) -> list[Path]:
         """Compiles the harness if needed; the files made."""
         progress.visits(0, 1, "the harness")
-        return [build.harness()]
+        return [program_for([PLAIN])]
 
     def missing(self) -> str:
         """What this machine lacks for the target; the harness says the rest itself."""
@@ -65,7 +66,8 @@ class LinuxTarget:
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of the harness; a Linux has no `config` to choose."""
         Request(config=config or {}).refuse_others(self.name, self.options)
-        return _circles(MeasurementSettings(cpu=_last_cpu(), policy="any", pair=CpuPair(None, "")))
+        settings = MeasurementSettings(cpu=_last_cpu(), policy="any", pair=CpuPair(None, ""))
+        return _circles(settings, program_for([PLAIN]))
 
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
@@ -74,10 +76,10 @@ class LinuxTarget:
         request.refuse_others(self.name, self.options)
         settings = _settings(request, AUTO)
         ours = added(request.circles, request.exec)
-        program = build.harness(circles=ours.files)
+        program = program_for([PLAIN], ours.files)
         known = learned(program, ours.programs, settings.options(), settings.watchdog_s)
         with described(known) as options:
-            clock, contracts = _circles(settings, Variant(program=program), options)
+            clock, contracts = _circles(settings, program, PLAIN, options)
             wanted = choose(
                 contracts, ours.chosen(settings.only, contracts), request.cpus is not None
             )
@@ -85,7 +87,13 @@ class LinuxTarget:
             assembler = Assembler(self.name, environment | inherited.collect())
             return _measured(
                 Measurement(
-                    settings, clock, wanted, progress, assembler, program=program, options=options
+                    settings,
+                    clock,
+                    wanted,
+                    progress,
+                    assembler,
+                    program,
+                    options=[*_rate(clock), *options],
                 )
             )
 
@@ -98,7 +106,7 @@ class LinuxTarget:
         before = os.sched_getaffinity(0)
         _leave_cpus(settings)
         try:
-            return profile.profile(settings, key, seconds)
+            return profile.profile(settings, program_for([PLAIN]), key, seconds)
         finally:
             os.sched_setaffinity(0, before)
 
@@ -116,10 +124,14 @@ class LinuxTarget:
         """
         settings = _settings(request)
         together = f"{time.time_ns():x}"
+        # A harness of the user's is linked as a compiler does it by itself, and so is ours then.
+        theirs = any(variant.program for variant in variants)
+        ours = build.harness() if theirs else program_for([v.launch for v in variants])
         halves = []
         for side, variant in enumerate(variants):
             switch(side)
-            clock, contracts = _circles(settings, variant)
+            program = variant.program or ours
+            clock, contracts = _circles(settings, program, variant.launch)
             facts = collect() | inherited.collect() | {"ab": variant.facts}
             assembler = Assembler(self.name, facts)
             assembler.problems += _cautions(settings)
@@ -127,7 +139,15 @@ class LinuxTarget:
             wanted = choose(contracts, settings.only)
             halves.append(
                 Measurement(
-                    settings, clock, wanted, progress, assembler, variant.launch, variant.program
+                    settings,
+                    clock,
+                    wanted,
+                    progress,
+                    assembler,
+                    program,
+                    variant.launch,
+                    # one of the user's may be older, and not know the option
+                    [] if variant.program else _rate(clock),
                 )
             )
         before = os.sched_getaffinity(0)
@@ -240,11 +260,31 @@ def _last_cpu() -> int:
     return max(os.sched_getaffinity(0))
 
 
+def program_for(launches: Iterable[Launch], circles: Sequence[Path] = ()) -> Path:
+    """The harness to be started in each of these ways, with the circles of these files.
+
+    A static one takes half the time to start, which every visit does. It has no dynamic linker, and
+    carries its own C library: so it is not for an environment that speaks to one of them, not for
+    a wrapper, which may bring another library, and not for code that we do not know.
+    """
+    static = not circles and not any(
+        launch.wrapper or any(map(VARIABLES.fullmatch, launch.everything())) for launch in launches
+    )
+    return build.harness(circles=circles, static=static)
+
+
+def _rate(clock: Clock) -> list[str]:
+    """The option of the harness that says the clock's rate, so that no run need find it anew."""
+    return ["--hz", str(round(clock.hz))] if clock.hz > 0 else []
+
+
 def _circles(
-    settings: MeasurementSettings, variant: Variant = _PLAIN, options: Sequence[str] = ()
+    settings: MeasurementSettings,
+    program: Path,
+    launch: Launch = PLAIN,
+    options: Sequence[str] = (),
 ) -> tuple[Clock, list[Contract]]:
-    program = variant.program or build.harness()
-    records = harness.list_circles(program, [*settings.options(), *options], variant.launch)
+    records = harness.list_circles(program, [*settings.options(), *options], launch)
     clock = next(record.clock for record in records if isinstance(record, Hello))
     return clock, [record.contract for record in records if isinstance(record, Circle)]
 

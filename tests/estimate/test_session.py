@@ -211,6 +211,35 @@ def test_processes_that_differ_by_nothing_add_nothing() -> None:
     assert len(each.parts) == 1
 
 
+def test_rounds_with_pauses_are_the_blocks() -> None:
+    """Visits of a round agree, and rounds do not: blocks of two visits would not know."""
+    rounds = np.repeat([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 8)
+    stretch = np.repeat(np.arange(6), 8)
+    found = session.mean(rounds, np.arange(48, dtype=np.int32), stretch)
+    assert found.value == 3.5
+    assert found.parts == ((pytest.approx(3.5 / 6), 5.0),)
+    few = session.mean(rounds, np.arange(48, dtype=np.int32), stretch // 2)
+    assert few == session.mean(rounds, np.arange(48, dtype=np.int32))
+
+
+def test_rounds_of_a_spread_session_begin_behind_its_pauses() -> None:
+    visits = Visits()
+    a, b = visits.row("a"), visits.row("b")
+    for number in range(4):
+        visits.add(a, 1, 60_000 * number, [10, 10]).add(b, 1, 60_000 * number + 2000, [10, 10])
+    spread = {"settings": {"spread_s": 240.0, "rounds": 4}}
+    one = of(visits.bundle(**spread), a)
+    assert one is not None
+    assert one.stretch is not None
+    assert one.stretch.tolist() == [0, 1, 2, 3]
+    part = one.part(np.array([1, 3])).stretch
+    assert part is not None
+    assert part.tolist() == [1, 3]
+    other = of(visits.bundle(settings={"spread_s": 0.0, "rounds": 4}), a)
+    assert other is not None
+    assert other.stretch is None
+
+
 def test_degrees_of_freedom_of_a_sum() -> None:
     total, df = session.satterthwaite(((2.0, 4.0), (1.0, 9.0), (0.0, 1.0)))
     assert (total, df) == pytest.approx((3, 9 / (4 / 4 + 1 / 9)))

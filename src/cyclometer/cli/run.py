@@ -79,6 +79,13 @@ def _axes(
     metavar="TIME",
     help="Time for everything, as 60s or 2m.  [default: 54s]",
 )
+@click.option(
+    "--spread",
+    "spread_s",
+    callback=duration,
+    metavar="TIME",
+    help="Spread the visits over this time, as 10m, with pauses between rounds.",
+)
 @click.option("--quick", is_flag=True, help="A first look: on Linux three short runs, 12 s.")
 @click.option(
     "--method",

@@ -68,7 +68,9 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> AlignedDi
     ]
     y = [one.y(subtract) for one in sessions]
     slope, variance = _slope(x, y)
-    means = [mean(b - slope * a, s.process) for a, b, s in zip(x, y, sessions, strict=True)]
+    means = [
+        mean(b - slope * a, s.process, s.stretch) for a, b, s in zip(x, y, sessions, strict=True)
+    ]
     cut = len(before)
     speed = float(np.mean([a.mean() for a in x[cut:]]) - np.mean([a.mean() for a in x[:cut]]))
     parts = [

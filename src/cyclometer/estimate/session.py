@@ -67,6 +67,7 @@ class Moments:
 
     process_a_visit: whether each visit was a process of its own, not one of its run.
     beside: what happened beside the visits of all circles (`surroundings.rates`).
+    pauses: when the rounds of a session with pauses between them begin, but for the first.
     """
 
     occasion: Occasion
@@ -74,6 +75,7 @@ class Moments:
     reference: Reference | None
     process_a_visit: bool = False
     beside: Mapping[str, FloatArray] = field(default_factory=dict)
+    pauses: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Session:
     less: y with the fixed cost of a test subtracted; None if it cannot be, or is not known.
     fixed_cost: the fixed cost, from the sizes within each visit; None for a flow of one size.
     share: by which fraction of a turn one clock unit of fixed cost raises a mean latency.
+    stretch: the round of a session with pauses that each visit belongs to; None without pauses.
     beside: what happened beside the visits of all circles (`surroundings.rates`).
     """
 
@@ -105,6 +108,7 @@ class Session:
     fixed_cost: MarginalFit | None
     share: float
     beside: Mapping[str, FloatArray] = field(default_factory=dict)
+    stretch: NDArray[np.intp] | None = None
 
     @property
     def speed(self) -> float:
@@ -150,6 +154,7 @@ class Session:
             whole=self.whole[chosen],
             less=None if self.less is None else self.less[chosen],
             x=self.x[chosen],
+            stretch=None if self.stretch is None else self.stretch[chosen],
         )
 
 
@@ -183,7 +188,20 @@ def moments_of(bundle: Bundle) -> Moments | None:
         reference(bundle, seconds),
         process_a_visit,
         surroundings.rates(bundle.identity) | surroundings.issue(bundle),
+        _pauses(bundle, seconds),
     )
+
+
+def _pauses(bundle: Bundle, seconds: FloatArray) -> FloatArray:
+    """When the rounds of a spread session begin, but for the first: behind its longest gaps."""
+    match bundle.identity.plan.get("settings"):
+        case {"spread_s": float() | int() as spread_s, "rounds": int() as rounds} if (
+            spread_s > 0 and rounds > 1
+        ):
+            moments = np.unique(seconds[np.isfinite(seconds)])
+            longest = np.argsort(np.diff(moments))[-(rounds - 1) :]
+            return np.sort(moments[longest + 1])
+    return np.zeros(0)
 
 
 def _occasion(bundle: Bundle) -> Occasion:
@@ -254,6 +272,7 @@ def session(
         fixed_cost=cost,
         share=share,
         beside=moments.beside,
+        stretch=np.searchsorted(moments.pauses, middle, "right") if moments.pauses.size else None,
     )
     return found.part(np.argsort(middle, kind="stable"))
 
@@ -266,17 +285,28 @@ def winsorised(values: FloatArray) -> FloatArray:
     return clipped if reach else values
 
 
-def mean(values: FloatArray, process: NDArray[np.int32]) -> Mean:
+def mean(
+    values: FloatArray,
+    process: NDArray[np.int32],
+    stretch: NDArray[np.intp] | None = None,
+) -> Mean:
     """The mean of visits, in order of time, and what its error is made of.
 
     Time is cut into BLOCKS stretches of equally many visits (half as many as visits if those are
-    few); their means spread as drift and noise of the visits do. What a process draws once is
+    few); their means spread as drift and noise of the visits do. Rounds with pauses between them,
+    FEWEST_BLOCKS at least, are the stretches where there are any: the visits of a round share its
+    minute. What a process draws once is
     shared by its visits in all blocks, so that blocks do not show it: the variance between
     processes beyond that of their visits is added (analysis of variance, not below zero).
     """
     visits = values.size
     count = BLOCKS if visits >= 2 * BLOCKS else min(visits, max(FEWEST_BLOCKS, visits // 2))
-    blocks = np.array([block.mean() for block in np.array_split(values, count)])
+    rounds = np.zeros(0, np.intp) if stretch is None else np.unique(stretch)
+    if stretch is not None and rounds.size >= FEWEST_BLOCKS:
+        count = rounds.size
+        blocks = np.array([values[stretch == one].mean() for one in rounds])
+    else:
+        blocks = np.array([block.mean() for block in np.array_split(values, count)])
     parts = [(float(blocks.var(ddof=1)) / count, count - 1.0)]
     found, number = np.unique(process, return_inverse=True)
     if 1 < found.size < visits:
@@ -312,7 +342,7 @@ def latency(one: Session, level: float = 0.95) -> LevelsEstimate:
     """
     subtract = one.has_fixed_cost
     z = one.y(subtract) - one.x
-    average = mean(z, one.process)
+    average = mean(z, one.process, one.stretch)
     runs = np.array([z[one.run == run].mean() for run in np.unique(one.run)])
     variance, df = satterthwaite(
         (*average.parts, (one.cost_error(subtract) ** 2, one.visits - 1.0))

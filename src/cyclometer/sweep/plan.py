@@ -18,7 +18,13 @@ from cyclometer.units import seconds
 
 MOST_TASKS = 100_000
 _SECTIONS = ("sweep", "axes", "exclude")
-_SETTINGS = {field.name for field in fields(Request)} - {"image", "symbols", "budget_s", "config"}
+_SETTINGS = {field.name for field in fields(Request)} - {
+    "image",
+    "symbols",
+    "budget_s",
+    "spread_s",
+    "config",
+}
 _NAMES = {"circles": "only", "memory_latency": "memory_latency_cyc", "watchdog": "watchdog_s"}
 _LISTS = {"only": str, "flow": int}
 _TYPES = {

@@ -34,6 +34,7 @@ class Request:
     quick: bool = False
     method: str | None = None
     budget_s: float | None = None
+    spread_s: float | None = None
     cpu: int | None = None
     cpus: str | None = None  # "A,B" or a kind of pair: targets.linux.placement
     clock: str | None = None

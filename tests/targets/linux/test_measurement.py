@@ -5,14 +5,18 @@ real one's place.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract
+from cyclometer.errors import UsageError
 from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped
-from cyclometer.targets.api import Progress
+from cyclometer.targets.api import Progress, Request
+from cyclometer.targets.linux import measurement, target
 from cyclometer.targets.linux.measurement import Measurement, MeasurementSettings
 
 KEYS = ("good", "hangs", "absent")
@@ -47,6 +51,44 @@ class Answers(Measurement):
         values = [self.per_turn * flow.initial] * flow.tests
         group = Group(1, key, method, 0, 0, flow.initial, values, list(range(flow.tests)))
         return [Circle(0, Contract(key), method, flow), group], 0.01
+
+
+def test_rounds_of_a_spread_measurement_begin_at_equal_distances(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By a clock that only sleeping moves; what was slept is not taken from the time to measure."""
+    now, slept = [100.0], []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds
+
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=sleep)
+    monkeypatch.setattr(measurement, "time", clock)
+    steady, spread = Answers(), Answers()
+    spread.settings = replace(spread.settings, rounds=4, spread_s=120.0)
+    steady.settings = replace(steady.settings, rounds=4)
+    steady.run()
+    steady.close()
+    assert slept == []
+    spread.run()
+    spread.close()
+    assert slept == [30.0] * 3
+    assert spread.visited == steady.visited
+    assert spread.result(interrupted=False).bundle.identity.plan["settings"]["spread_s"] == 120
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (Request(spread_s=54.0), "no longer than the 54 s of measuring"),
+        (Request(spread_s=600.0, flow=Flow(30, 1, 5, 30)), "leave --kbench out"),
+    ],
+)
+def test_a_spread_that_cannot_be_is_refused(request_: Request, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        target._settings(request_)
+    assert target._settings(Request(spread_s=20.0, quick=True)).rounds > 1
 
 
 def test_a_circle_that_failed_its_proof_is_not_visited_again() -> None:

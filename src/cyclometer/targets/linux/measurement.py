@@ -45,6 +45,7 @@ class MeasurementSettings:
     )
     flow: Flow | None = None  # of every circle asked for, instead of one that fits the budget
     budget_s: float = 54.0
+    spread_s: float = 0.0  # in which rounds begin at equal distances; 0: one after the other
     only: tuple[str, ...] = ("*",)
     method: str | None = None  # None: each circle's own
     cpu: int = 0
@@ -213,7 +214,11 @@ class Measurement:
         share_s = left_s / max(1, len(keys)) / (1 + plan.REFERENCE_SHARE)
         flows = {key: self._flow(key, share_s) for key in keys}
         order = plan.shuffled(keys, s.runs, s.rounds, rng)
+        began_s, reached = time.monotonic(), 0
         for done, (number, run, key) in enumerate(order):
+            if number > reached:
+                deadline_s += self._wait(began_s + number * s.spread_s / s.rounds, number)
+                reached = number
             self.progress.visits(done, len(order), key)
             if done % plan.REFERENCE_EVERY == 0:
                 self._visit_references(run)
@@ -225,6 +230,15 @@ class Measurement:
             flow = flows[key] if flows[key] is s.flow else plan.paced(flows[key], pace)
             self._timed(run, key, self.methods[key], flow)
         self.progress.visits(len(order), len(order), "")
+
+    def _wait(self, due_s: float, number: int) -> float:
+        """Sleeps until a round is due; the seconds slept."""
+        wait_s = max(0.0, due_s - time.monotonic())
+        if wait_s:
+            rounds = self.settings.rounds
+            self.progress.visits(number, rounds, f"waiting for round {number + 1} of {rounds}")
+            time.sleep(wait_s)
+        return wait_s
 
     def _flow(self, key: str, share_s: float) -> Flow:
         """The flow of one visit, so that all visits of a circle take about its share of the

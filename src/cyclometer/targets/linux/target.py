@@ -35,6 +35,7 @@ _OPTIONS = frozenset(
         "quick",
         "method",
         "budget_s",
+        "spread_s",
         "cpu",
         "cpus",
         "clock",
@@ -209,12 +210,23 @@ def _cautions(settings: MeasurementSettings) -> list[Problem]:
 def _settings(request: Request, kind: str | None = None) -> MeasurementSettings:
     """`kind`: of the pair of CPUs, where the request names none; None: no such pair."""
     base = _QUICK if request.quick else MeasurementSettings()
+    budget_s, spread_s = request.budget_s or base.budget_s, request.spread_s or 0.0
+    if spread_s and request.flow is not None:
+        raise UsageError("--spread needs several rounds of visits; leave --kbench out")
+    if spread_s and spread_s <= budget_s:
+        raise UsageError(
+            f"--spread {spread_s:g}s is no longer than the {budget_s:g} s of measuring; name a "
+            "longer time, or a smaller --budget"
+        )
+    if spread_s:
+        base = replace(base, rounds=MeasurementSettings.rounds)
     cpu, pair = _cpus(request, kind)
     return MeasurementSettings(
         runs=request.runs or base.runs,
         rounds=base.rounds if request.flow is None else 1,
         flow=request.flow,
-        budget_s=request.budget_s or base.budget_s,
+        budget_s=budget_s,
+        spread_s=spread_s,
         only=request.only,
         method=request.method,
         cpu=cpu,

@@ -16,6 +16,7 @@ from cyclometer.bundle import store
 from cyclometer.cli.compare import command as compare_command
 from cyclometer.cli.gate import command as gate_command
 from cyclometer.compare.verdicts import compare
+from cyclometer.report import cells
 from cyclometer.report import comparison as report
 from tests.compare.bundles import ICOUNT, RTL, Spec, bundle, measured, one_side
 
@@ -265,12 +266,12 @@ def test_terminal_output_is_inert(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_printed_changes_have_the_digits_their_interval_supports() -> None:
-    assert report.signed(-0.28706) == "-28.71 %"
-    assert report.signed(0.0212, 0.004) == "+2.1 %"
-    assert report.signed(0.0212, 0.3) == "+2 %"
-    assert report.signed(0.00001234) == "+0.00123 %"
-    assert report.signed(-0.0001, 0.01) == "0.0 %"
-    assert report.signed(0.0) == "0.00 %"
+    assert cells.signed(-0.28706) == "-28.71 %"
+    assert cells.signed(0.0212, 0.004) == "+2.1 %"
+    assert cells.signed(0.0212, 0.3) == "+2 %"
+    assert cells.signed(0.00001234) == "+0.00123 %"
+    assert cells.signed(-0.0001, 0.01) == "0.0 %"
+    assert cells.signed(0.0) == "0.00 %"
 
 
 def test_environment_differences_are_told() -> None:

@@ -108,8 +108,9 @@ _JUDGING = (
     click.option(
         "--format",
         "form",
-        type=click.Choice(["table", "json", "markdown", "mail"]),
-        help="How to print; mail is plain ASCII of 72 columns.  [default: table]",
+        type=click.Choice(["table", "wide", "json", "markdown", "mail"]),
+        help="How to print: wide is the table with every column, mail plain ASCII of 72 columns.  "
+        "[default: table]",
     ),
 )
 _STATISTICS = ("latency", "base", "overall", "mean", "p99", "max")
@@ -180,6 +181,7 @@ class Form(Enum):
     JSON = 1
     MARKDOWN = 2
     MAIL = 3
+    WIDE = 4
 
     @staticmethod
     def of(as_json: bool, as_markdown: bool, form: str | None = None) -> Form:
@@ -199,6 +201,8 @@ class Form(Enum):
             click.echo(report.markdown(result), nl=False)
         elif self is Form.MAIL:
             click.echo(_mail(report, result), nl=False)
+        elif self is Form.WIDE:
+            _wide(report, result)
         else:
             report.show(result)
 
@@ -208,18 +212,32 @@ _FORMS = {
     "json": Form.JSON,
     "markdown": Form.MARKDOWN,
     "mail": Form.MAIL,
+    "wide": Form.WIDE,
 }
 
 
 def _mail(report: object, result: Any) -> str:
-    from cyclometer.report import comparison, mail
+    from cyclometer.report import mail
+
+    _check_two_sides(report, "mail")
+    return mail.mail(result)
+
+
+def _wide(report: object, result: Any) -> None:
+    from cyclometer.report import comparison
+
+    _check_two_sides(report, "wide")
+    comparison.show(result, wide=True)
+
+
+def _check_two_sides(report: object, form: str) -> None:
+    from cyclometer.report import comparison
 
     if report is not comparison:
         raise UsageError(
-            "--format mail prints a comparison of two sides: `cyclometer compare`; choose "
+            f"--format {form} prints a comparison of two sides: `cyclometer compare`; choose "
             "table, json or markdown"
         )
-    return mail.mail(result)
 
 
 def compare(operands: Sequence[str], chosen: Options, across: Across) -> Comparison:

@@ -95,15 +95,14 @@ def lines(found: Sequence[Estimate], page: int) -> list[Text]:
     name_width = min(room, max(map(len, ("circle", *labels))))
     printed = [Text(_line("circle", head, widths, name_width), style="bold")]
     for e, label, row in zip(found, labels, cells, strict=True):
-        short = _short(label, name_width)
         shown = row if _valid(e) else [_absent(e), *row[1:]]
-        line = _line(short, shown, widths, name_width)
+        line = _line(short(label, name_width), shown, widths, name_width)
         printed.append(Text(line, style="" if e.valid else "red"))
     return printed
 
 
-def _short(label: str, width: int) -> str:
-    """A label in so many columns: its middle is left out, because its ends distinguish it."""
+def short(label: str, width: int) -> str:
+    """A label in `width` columns at most: its middle is left out, for its ends distinguish it."""
     if len(label) <= width:
         return label
     head = width // 2

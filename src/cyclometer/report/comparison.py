@@ -14,45 +14,45 @@ from rich.table import Table
 from cyclometer.compare.finding import CHANGED, DECIDED, VERDICTS, Finding
 from cyclometer.compare.pairing import ComparedCircle, circumstances_apart
 from cyclometer.compare.verdicts import Comparison, gate_code
-from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.summary import ASSUMPTION
-from cyclometer.report import identity
+from cyclometer.report import changes, identity
+from cyclometer.report.brief import page_columns
+from cyclometer.report.cells import (
+    change,
+    configuration,
+    interval,
+    label,
+    latencies,
+    overall,
+    telling_options,
+    why,
+)
 from cyclometer.report.markdown import code, line, words
-from cyclometer.report.table import finite, latency
+from cyclometer.report.table import finite
 from cyclometer.report.terminal import Terminal
 
 KIND = "comparison"
 
-_PAPER = 200  # columns where there is no terminal to ask
-_WIDE = 150  # columns from which latencies and reasons stand in the table
-# verdicts that mean nothing without their reason
-_REFUSED = ("failed", "invalid", "not comparable")
+_PAPER = 200  # columns of a page that is not a terminal, for tables that show everything
 _MARKDOWN_ROWS = 25
-# half-widths that resolve a change to a tenth and to a hundredth of a percent
-_TENTH, _FINEST = (0.0099, 0.0005)
-_STYLES = {
-    "regressed": "bold red",
-    "over margin": "bold red",
-    "improved": "green",
-    "failed": "red",
-    "invalid": "red",
-    "undecided": "yellow",
-}
 _QUIET = ("equivalent", "undecided")  # verdicts that nobody must act upon
 
 
-def show(comparison: Comparison) -> None:
-    """Prints every row, what differs around them, and the sentence, on standard output."""
-    console = paper()
+def show(comparison: Comparison, wide: bool = False) -> None:
+    """Prints every row, what differs around them, and the sentence, on standard output; `wide` is
+    with every column.
+    """
+    console = paper() if wide else Terminal()
     found = [finding for verdict in VERDICTS for finding in comparison.of(verdict)]
-    wide = console.width >= _WIDE
     for said in comparison.told:
         console.print(said, soft_wrap=True)
-    if found:
-        console.print(table(found, telling_options(comparison.findings), wide))
-    refused = [] if wide else [f"{f.key}: {f.reason}" for f in found if f.verdict in _REFUSED]
-    for note in refused + notes(comparison, found):
+    if found and wide:
+        console.print(table(found, telling_options(comparison.findings)))
+    elif found:
+        for line in changes.lines(found, telling_options(comparison.findings), page_columns()):
+            console.print(line, soft_wrap=True)
+    for note in notes(comparison, found):
         console.print(note, style="dim", soft_wrap=True)
     console.print(sentence(comparison), style="bold", soft_wrap=True)
 
@@ -62,16 +62,11 @@ def paper() -> Terminal:
     return Terminal(_PAPER)
 
 
-def table(found: Sequence[Finding], telling: Iterable[str], wide: bool = True) -> Table:
-    """One line per finding, named with the `telling` options; without latencies and reasons unless
-    `wide`.
-    """
+def table(found: Sequence[Finding], telling: Iterable[str]) -> Table:
+    """One line per finding, named with the `telling` options, with every column."""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for name, justify, narrow in _COLUMNS:
-        if wide or narrow:
-            result.add_column(
-                name, justify=justify, no_wrap=wide and name != "reason", overflow="fold"
-            )
+    for name, justify in _COLUMNS:
+        result.add_column(name, justify=justify, no_wrap=name != "reason", overflow="fold")
     for f in found:
         cells = (
             label(f, telling),
@@ -81,26 +76,23 @@ def table(found: Sequence[Finding], telling: Iterable[str], wide: bool = True) -
             interval(f),
             overall(f),
             f.word,
-            f.reason if f.disagreement in f.reason else f"{f.reason}; {f.disagreement}",
+            why(f),
         )
-        chosen = [
-            cell for cell, (_, _, narrow) in zip(cells, _COLUMNS, strict=True) if wide or narrow
-        ]
-        result.add_row(*chosen, style=_STYLES.get(f.verdict))
+        result.add_row(*cells, style=changes.STYLES.get(f.verdict))
     return result
 
 
-# name, justified, shown on a narrow terminal
-_COLUMNS: tuple[tuple[str, Literal["left", "right"], bool], ...] = (
-    ("circle", "left", True),
-    ("before", "right", False),
-    ("after", "right", False),
-    ("unit", "left", False),
-    ("change", "right", True),
-    ("interval", "right", True),
-    ("overall", "right", False),
-    ("verdict", "left", True),
-    ("reason", "left", False),
+# name, justified
+_COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
+    ("circle", "left"),
+    ("before", "right"),
+    ("after", "right"),
+    ("unit", "left"),
+    ("change", "right"),
+    ("interval", "right"),
+    ("overall", "right"),
+    ("verdict", "left"),
+    ("reason", "left"),
 )
 
 
@@ -197,7 +189,7 @@ def _row_json(f: Finding) -> dict[str, Any]:
         "word": f.word,
         "reason": f.reason,
         "title": either.estimate.contract.title,
-        "configuration": [_configuration(f.pair.before), _configuration(f.pair.after)],
+        "configuration": [configuration(f.pair.before), configuration(f.pair.after)],
         "method": either.estimate.method,
         "better": either.estimate.better,
         "runs": [_runs(f.pair.before), _runs(f.pair.after)],
@@ -251,72 +243,6 @@ def _markdown_table(found: Sequence[Finding], telling: Iterable[str]) -> list[st
     return [*lines, *([f"\nand {left} more such rows."] if left > 0 else []), ""]
 
 
-def telling_options(findings: Iterable[Finding]) -> frozenset[str]:
-    """Options of the configuration that distinguish rows of one key."""
-    values: dict[tuple[str, str], set[str]] = {}
-    for f in findings:
-        either = f.pair.before or f.pair.after
-        for name, value in _configuration(either).items():
-            values.setdefault((f.key, name), set()).add(value)
-    return frozenset(name for (_, name), seen in values.items() if len(seen) > 1)
-
-
-def label(f: Finding, telling: Iterable[str]) -> str:
-    """The key, of the configuration what distinguishes it, and the statistic if it is another one
-    than the latency.
-    """
-    options = _configuration(f.pair.before or f.pair.after)
-    named = ", ".join(f"{name}={options[name]}" for name in sorted(telling) if name in options)
-    on = "" if f.pair.on == "latency" else f" ({f.pair.on})"
-    return f"{f.key} [{named}]{on}" if named else f"{f.key}{on}"
-
-
-def latencies(f: Finding) -> tuple[str, str]:
-    """Before and after as printed, in the unit of the finding."""
-    before, after = ("" if side is None else latency(side) for side in (f.before, f.after))
-    return before, after
-
-
-def change(f: Finding) -> str:
-    """The change in percent of before, with the digits its interval supports; empty where there is
-    none.
-    """
-    return (
-        "" if f.change is None else signed(f.change, f.interval.half_width if f.interval else 0.0)
-    )
-
-
-def interval(f: Finding) -> str:
-    """The interval of the change; empty if there is none or it is a point."""
-    if f.interval is None or not f.interval.half_width:
-        return ""
-    ends = [
-        signed(end, f.interval.half_width).removesuffix(" %")
-        for end in (f.interval.low, f.interval.high)
-    ]
-    return f"{ends[0]} to {ends[1]} %"
-
-
-def overall(f: Finding) -> str:
-    """The change of the overall latency, which the verdict does not rest on; empty where it is that
-    of the latency.
-    """
-    if f.overall_change is None or f.overall_change == f.change:
-        return ""
-    return signed(f.overall_change, f.interval.half_width if f.interval else 0.0)
-
-
-def signed(fraction: float, half_width: float = 0.0) -> str:
-    """A change as people read it, e.g. "+3.2 %", with the digits its half-width supports; 0 stands
-    for no interval.
-    """
-    if not math.isfinite(fraction):
-        return str(fraction)
-    supported = half_width if half_width > 0.1 else min(half_width, _TENTH)
-    text = digits.percent(fraction, supported or min(_FINEST, abs(fraction) / 10 or _FINEST))
-    return text.lstrip("-") if not text.strip("-0. %") else "+" * (fraction > 0) + text
-
-
 def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
     """(name, before, after) of what the bundles state differently about machine and build."""
     before, after = comparison.sides
@@ -343,10 +269,6 @@ def _value_json(level: LevelsEstimate | None) -> float | None:
 
 def _number(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def _configuration(circle: ComparedCircle | None) -> dict[str, str]:
-    return {} if circle is None else circle.estimate.configuration
 
 
 def _runs(circle: ComparedCircle | None) -> int:

@@ -12,7 +12,7 @@ import click
 from cyclometer.compare.expected import Verdict
 from cyclometer.errors import FAILED, NOT_COMPARABLE, PASS, REGRESSED
 from cyclometer.explain.difference import Difference
-from cyclometer.report.comparison import signed
+from cyclometer.report.cells import signed
 from cyclometer.text import plain
 
 _MOST_FUNCTIONS = 3

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cyclometer.compare.history import ChangePoint, Point, Series
-from cyclometer.report.comparison import signed
+from cyclometer.report.cells import signed
 from cyclometer.report.markdown import code, line, words
 from cyclometer.text import plain
 

@@ -10,7 +10,7 @@ from cyclometer import __version__
 from cyclometer.compare.finding import Finding
 from cyclometer.compare.verdicts import Comparison
 from cyclometer.report import comparison as report
-from cyclometer.report.comparison import change
+from cyclometer.report.cells import change, label, latencies
 
 WIDTH = 72
 _QUIET = ("equivalent", "undecided")
@@ -40,8 +40,8 @@ def mail(comparison: Comparison) -> str:
 
 
 def _row(f: Finding, wide: int) -> list[str]:
-    before, after = (one.split(" ")[0] for one in report.latencies(f))
-    name = report.label(f, ())
+    before, after = (one.split(" ")[0] for one in latencies(f))
+    name = label(f, ())
     head, key = ([name], "") if len(name) > wide else ([], name)
     return [*head, _cells(key.ljust(wide), before, after, change(f), f.word)]
 

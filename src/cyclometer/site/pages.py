@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from cyclometer.compare.history import ChangePoint, Series
+from cyclometer.report.cells import signed
 from cyclometer.report.chart import plot
-from cyclometer.report.comparison import signed
 from cyclometer.report.html.document import whole
 from cyclometer.report.markup import Markup, join, tag
 from cyclometer.site.triage import Alert, TriageState

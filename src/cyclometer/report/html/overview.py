@@ -12,7 +12,7 @@ import numpy as np
 
 from cyclometer.compare.finding import VERDICTS, Finding
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report import comparison, table
+from cyclometer.report import cells, table
 from cyclometer.report.chart.plot import Scale
 from cyclometer.report.circle import ReportedCircle
 from cyclometer.report.html.subject import Entry, Subject
@@ -291,18 +291,14 @@ def _figure(circle: ReportedCircle | None) -> str:
 
 
 def _change_cell(finding: Finding | None) -> Markup:
-    return (
-        _number("", None)
-        if finding is None
-        else _number(comparison.change(finding), finding.change)
-    )
+    return _number("", None) if finding is None else _number(cells.change(finding), finding.change)
 
 
 def _outcome_cell(finding: Finding | None, after: ReportedCircle | None) -> Markup:
     """Coloured by the verdict: the change, or what an added circle takes, or the verdict itself."""
     if finding is None:
         return _number("none", None)
-    words = comparison.change(finding) or (
+    words = cells.change(finding) or (
         _figure(after) if finding.verdict == "added" else finding.verdict
     )
     return _number(words, finding.change, _css(finding.verdict))

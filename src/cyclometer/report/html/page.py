@@ -10,7 +10,7 @@ from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
 from cyclometer.lint import Issue
-from cyclometer.report import comparison, table
+from cyclometer.report import cells, table
 from cyclometer.report.chart import samples, sequence
 from cyclometer.report.chart.plot import Chart
 from cyclometer.report.chart.registry import CHARTS
@@ -96,7 +96,7 @@ def _findings(entry: Entry) -> Iterator[Markup]:
     for circle, f in zip(entry.circles[1:], entry.findings, strict=True):
         if f is not None:
             side = f"{circle.label}: " if circle and len(entry.findings) > 1 else ""
-            change = f"{comparison.change(f)} " if f.change is not None else ""
+            change = f"{cells.change(f)} " if f.change is not None else ""
             words = "; ".join(part for part in (f.reason, f.disagreement) if part)
             yield tag(
                 "p", side, badge(f.verdict, f.word), " ", tag("b", change), words, cls="finding"

@@ -91,7 +91,8 @@ def test_room_for_fewer_counters_makes_samples_smaller(tmp_path: Path) -> None:
     unit = tmp_path / "size.c"
     unit.write_text(
         "#include <cyc/flow.h>\n"
-        '_Static_assert(sizeof(struct cyc_sample) == 40, "value, at, speed, one counter");\n'
+        "_Static_assert(sizeof(struct cyc_sample) == 56,\n"
+        '               "value, at, two pairs of readings, one counter");\n'
     )
     includes = [flag for flag in flags(tmp_path) if flag.startswith(("-I", "-D"))]
     subprocess.run([build.compiler(), "-fsyntax-only", *includes, str(unit)], check=True)

@@ -37,8 +37,8 @@ def test_a_core_that_is_shared_at_either_end_tags_the_test() -> None:
 
 
 def test_where_hardly_any_test_had_the_core_to_itself_none_is_tagged() -> None:
-    assert found([ALONE, *[SHARED] * 9], [ALONE] * 10) == []
-    assert found([ALONE] * 3 + [SHARED] * 7, [ALONE] * 10) == list(range(3, 10))
+    assert found([ALONE, *[SHARED] * 19], [ALONE] * 20) == []
+    assert found([ALONE] * 3 + [SHARED] * 17, [ALONE] * 20) == list(range(3, 20))
 
 
 def test_a_reading_beside_a_disturbed_chain_is_not_the_fastest_one() -> None:

@@ -446,3 +446,10 @@ def test_the_unit_does_not_matter(before: list[float], after: list[float], facto
     other = statistics.change([factor * x for x in before], [factor * x for x in after])
     assert other.log_ratio == pytest.approx(one.log_ratio, abs=1e-12)
     assert other.standard_error == pytest.approx(one.standard_error, rel=1e-6, abs=1e-12)
+
+
+def test_a_row_of_which_nothing_is_known_is_undecided_and_overflows_nothing() -> None:
+    row = Change(0.0, 1e4, 1.0, Interval(-1e5, 1e5, 0.95), 1.0)
+    found = statistics.decide(row, (1, 1), 0.01, 1.0)
+    assert (found.verdict, found.minimum_detectable) == ("undecided", math.inf)
+    assert row.interval.high == math.inf

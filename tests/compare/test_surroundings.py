@@ -8,9 +8,10 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from cyclometer.bundle.model import Bundle
+from cyclometer.bundle.model import Bundle, tag_bit
 from cyclometer.compare.pairing import side
-from cyclometer.compare.verdicts import compare
+from cyclometer.compare.verdicts import compare, gate_code
+from cyclometer.errors import UNDECIDED
 from tests.compare.recorded import recorded
 
 MS = 1_000_000
@@ -62,3 +63,16 @@ def test_a_side_whose_core_was_shared_leaves_every_row_undecided() -> None:
     assert "independent instructions took 11" in found.findings[0].reason
     alike = compare(side([sharing(before, 11_000)]), side([sharing(after, 11_100)]))
     assert "busier" not in " ".join(f.reason for f in alike.findings)
+
+
+def test_a_circle_of_which_every_test_was_disturbed_is_undecided_and_no_failure() -> None:
+    before, after = recorded("aa1"), recorded("aa2")
+    key = after.identity.rows[0].contract.key
+    of_key = [i for i, row in enumerate(after.identity.rows) if row.contract.key == key]
+    tags = after.samples.tags.copy()
+    tags[np.isin(after.samples.row, of_key)] = tag_bit("shared core")
+    after = replace(after, samples=replace(after.samples, tags=tags))
+    found = compare(side([before]), side([after]))
+    (one,) = (f for f in found.findings if f.key == key)
+    assert (one.verdict, one.reason) == ("undecided", "after: no test counts: all were set aside")
+    assert gate_code(found) == UNDECIDED

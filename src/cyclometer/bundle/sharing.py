@@ -23,7 +23,7 @@ SHARED = 1.03
 with one busy thread lie within 1.5 % of each other."""
 FASTEST = 0.02
 """The quantile of the undisturbed readings that stands for the fastest."""
-ENOUGH = 0.25
+ENOUGH = 0.1
 """Tests are set aside only if this share of the timed ones remains."""
 
 

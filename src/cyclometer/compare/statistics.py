@@ -21,6 +21,7 @@ from ..estimate.interval import FloatArray, Interval, samples, student
 Verdict = Literal["regressed", "improved", "equivalent", "undecided"]
 MARGIN = 0.01
 """Default margin: a change of less than this fraction does not matter."""
+_LARGEST_LOG = 700.0  # exp of it is the largest float, nearly
 POWER = 0.8
 """Probability with which a true change of the minimum detectable size is found."""
 MOST_UNITS = 1000
@@ -49,7 +50,7 @@ class Change:
     def interval(self) -> Interval:
         """Interval of `fraction`; -1 to infinity where a side has one run."""
         log = self.log_interval
-        return Interval(math.expm1(log.low), math.expm1(log.high), log.level)
+        return Interval(_growth(log.low), _growth(log.high), log.level)
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def within(before: tuple[float, Interval], after: tuple[float, Interval]) -> Int
     )
     log_ratio = math.log(a / b)
     low, high = log_ratio - math.hypot(a_low, b_high), log_ratio + math.hypot(a_high, b_low)
-    return Interval(math.expm1(low), math.expm1(high), of_b.level)
+    return Interval(_growth(low), _growth(high), of_b.level)
 
 
 def adjust(p: ArrayLike) -> FloatArray:
@@ -207,7 +208,7 @@ def plan(
     detectable = (
         max(half_width[first], edge) + float(special.stdtrit(df[first], POWER)) * error[first]
     )
-    return FurtherRuns(int(added[first]), math.expm1(float(detectable)))
+    return FurtherRuns(int(added[first]), _growth(float(detectable)))
 
 
 def decide_exact(before: ArrayLike, after: ArrayLike, floor: float = 0.0) -> tuple[float, Verdict]:
@@ -298,7 +299,7 @@ def _minimum_detectable(row: Change, edge: float, share: float) -> float:
     alpha = share * (1 - row.log_interval.level)
     critical = float(special.stdtrit(row.df, 1 - alpha / 2))
     power = float(special.stdtrit(row.df, POWER))
-    return math.expm1(max(critical * row.standard_error, edge) + power * row.standard_error)
+    return _growth(max(critical * row.standard_error, edge) + power * row.standard_error)
 
 
 def _more(row: Change, units: tuple[int, int], edge: float) -> int | None:
@@ -324,3 +325,8 @@ def _more(row: Change, units: tuple[int, int], edge: float) -> int | None:
     clear = special.stdtrit(df, (1 + row.log_interval.level) / 2) + special.stdtrit(df, power)
     enough = np.flatnonzero(clear * error < target)
     return int(added[enough[0]]) if enough.size else None
+
+
+def _growth(log_ratio: float) -> float:
+    """The relative change of a logarithm of a ratio; infinite if no float holds it."""
+    return math.expm1(log_ratio) if log_ratio < _LARGEST_LOG else math.inf

@@ -157,18 +157,24 @@ def _failures(side: Side) -> dict[str, str]:
 
 
 def _broken(pair: Pair, why_absent: tuple[dict[str, str], dict[str, str]]) -> Finding | None:
-    """A side without a valid latency: its contract was broken, or the measurement failed."""
-    reasons, failed = [], False
+    """A side without a valid latency: its contract was broken, or the measurement failed. Tests
+    that were all disturbed leave the row undecided: the machine did that, not the kernel.
+    """
+    reasons, failed, drowned = [], False, pair.before is not None and pair.after is not None
     for name, circle, absent in zip(
         ("before", "after"), (pair.before, pair.after), why_absent, strict=True
     ):
         if circle is not None and not circle.estimate.valid:
             reasons.append(f"{name}: {circle.estimate.reason}")
             failed |= circle.estimate.failed
+            drowned &= circle.estimate.drowned
         elif circle is None and pair.key in absent:
             reasons.append(f"{name}: {absent[pair.key]}")
             failed = True
-    return Finding(pair, "failed" if failed else "invalid", "; ".join(reasons)) if reasons else None
+    if not reasons:
+        return None
+    verdict = "undecided" if drowned else "failed" if failed else "invalid"
+    return Finding(pair, verdict, "; ".join(reasons))
 
 
 def _unlike(pair: Pair) -> Finding | None:

@@ -76,6 +76,11 @@ class Estimate:
     maximum: float | None = None  # the largest that a foreign tool printed
 
     @property
+    def drowned(self) -> bool:
+        """Whether the circle did what it should, but something disturbed every test of it."""
+        return self.failed and not self.tests and bool(self.set_aside.keys() - {"invalid"})
+
+    @property
     def steadiness(self) -> str:
         """The shape of a run over its time, as one word or three."""
         return "" if self.steady is None else self.steady.shape

@@ -62,7 +62,7 @@ def test_both_sides_run_one_plan_and_each_its_own_setting(
     assert done.returncode in CODES, done.stderr
     rows = json.loads(done.stdout)["rows"]
     told = {row["key"]: row for row in rows}["memory.malloc_free.bytes_64"]
-    if told["verdict"] not in ("invalid", "failed"):
+    if told["change"] is not None:  # or the machine left no undisturbed test
         assert told["scope"] == "between pairs"
     words = log.read_text().split()
     assert words[-1] == "undone"

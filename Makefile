@@ -8,7 +8,7 @@ FAST := not slow and not e2e and not long
 PYTEST := $(BIN)/pytest -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup setup-dev setup-all test test-fast test-long kernel-test lint format catalogue site bench aa mutate doctor clean
+.PHONY: help run setup setup-dev setup-all setup-bench test test-fast test-long kernel-test lint format catalogue site bench aa planted mutate doctor clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -20,6 +20,9 @@ run: setup ## measure the Linux this runs on and print the table
 setup: .venv/setup.stamp ## install what `run` needs: .venv, compiler
 setup-dev: .venv/setup-dev.stamp ## install what `lint` and `test-fast` need, too: no emulator
 setup-all: .venv/setup-all.stamp ## install what `test` needs, too
+
+setup-bench: setup-all ## install what `bench` sets beside this project, too
+	tools/setup.sh setup-bench
 
 # A stamp is touched only after a set-up that ended well; the larger set-up contains the smaller.
 .venv/setup.stamp: tools/setup.sh pyproject.toml
@@ -76,11 +79,14 @@ site: setup-dev ## build the documentation site into build/site; links are stric
 	$(BIN)/python tools/documentation.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-bench: setup-all ## rig cost, suite time, spread between runs, beside other tools on this machine
-	$(BIN)/python tools/bench.py
+bench: setup-all ## precision and A/A beside other tools, speed of all parts (BENCH=live: this Linux alone, five minutes)
+	$(BIN)/python tools/bench.py $(BENCH)
 
 aa: setup-all ## sessions of this machine against each other: every change called is a false one (half an hour; AA='--help')
 	$(BIN)/python tools/aa.py $(AA)
+
+planted: setup-all ## slow-downs of known size in every circle, and how many are found (two minutes; PLANTED='--help')
+	$(BIN)/python tools/planted.py $(PLANTED)
 
 mutate: setup-all ## break the estimators one operator at a time; every break must turn a test red
 	nice $(BIN)/python tools/mutate.py

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The devices of each board, by physical address, and its clock. Plain numbers: assembly reads it
-// too.
+// The devices of each board, by physical address, and its clock: board=NAME of the Makefile is
+// BOARD_NAME in capitals here. Every file begins with it. Plain numbers: assembly reads it, too.
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -18,6 +18,7 @@
 #define UART_IS_16550 1
 #define BOARD_HAS_TIME_CSR 1
 #define FINISHER_BASE 0x100000          // SiFive test finisher: a word written here ends QEMU
+#define CYC_CLOCK_INSTRET               // cyc/clock.h reads retired instructions
 #define BOARD_CLOCK_UNIT "instructions" // under -icount shift=0
 #define BOARD_CLOCK_NAME "instret"
 #define BOARD_CLOCK_HZ 1000000000
@@ -27,6 +28,7 @@
 #define UART_BASE 0x10010000
 #define UART_IS_16550 0
 #define BOARD_HAS_TIME_CSR 0 // rdtime traps to the monitor, as on the HiFive Unleashed
+#define CYC_CLOCK_INSTRET
 #define BOARD_CLOCK_UNIT "instructions"
 #define BOARD_CLOCK_NAME "instret"
 #define BOARD_CLOCK_HZ 1000000000
@@ -47,7 +49,7 @@
 #define BOARD_SAMPLES_MAX \
     128 // each space has a buffer, and clearing its pages takes simulated cycles
 #else
-#error "no such board: pass board=virt, board=sifive_u, board=rocket or board=cva6 to make"
+#error "no such board: pass board=virt, or another name of this file, to make"
 #endif
 
 #ifndef BOARD_SAMPLES_MAX

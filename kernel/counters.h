@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // One counter per outcome, incremented where it happens; a contract states how many each turn has.
-// They are read outside the timed interval. There is one hart, so increments are plain.
+// They are read outside the timed interval. One hart is in the kernel at a time, so increments are
+// plain.
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
@@ -9,6 +10,14 @@
 
 #include "config.h"
 #include "error.h"
+
+#if CONFIG_SMP
+#define COUNTERS_OF_SMP(COUNTER)                                           \
+    COUNTER(ipis)       /* software interrupts asked for on other harts */ \
+    COUNTER(shootdowns) /* of the translations of all harts */
+#else
+#define COUNTERS_OF_SMP(COUNTER)
+#endif
 
 // A new outcome is one line here; its name is the name in the records. At most 48.
 // `entries` must stay first: trap.S counts it.
@@ -40,7 +49,8 @@
     COUNTER(atomic_rbk)            /* restartable sections restarted */                            \
     COUNTER(atomic_stale_lock)     /* waits for a lock that is free by now */                      \
     COUNTER(atomic_lock)           /* waits for a lock */                                          \
-    COUNTER(atomic_unlock)         /* locks passed to a waiter */
+    COUNTER(atomic_unlock)         /* locks passed to a waiter */                                  \
+    COUNTERS_OF_SMP(COUNTER)
 
 enum counter {
 #define COUNTER(name) COUNT_##name,

@@ -8,6 +8,8 @@
 #include "devicetree.h"
 #include "memlayout.h"
 #include "page_alloc.h"
+#include "riscv.h"
+#include "smp.h"
 #include "space.h"
 #include "thread.h"
 #include "timeout.h"
@@ -32,7 +34,7 @@ _Noreturn void kernel_main(const void *blob)
     uint64_t ram_end = found == 0 ? tree.ram_end : (uint64_t)kernel_end;
     if (ram_end > RAM_BASE + RAM_BYTES_MAX)
         ram_end = RAM_BASE + RAM_BYTES_MAX;
-    threads_start();
+    threads_start(0);
     page_alloc_start((uint64_t)kernel_end, (uint64_t)blob < ram_end ? (uint64_t)blob : ram_end);
     spaces_start(ram_end);
     if (found != 0)
@@ -41,6 +43,8 @@ _Noreturn void kernel_main(const void *blob)
     traps_start();
     args.timebase_hz = tree.timebase_hz;
     args.bad_parameter = parameters_read(&args.parameters, tree.bootargs);
+    smp_start();
+    smp_enter();
     start_runner();
     thread_idle();
 }

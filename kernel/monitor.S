@@ -2,6 +2,7 @@
 //
 // M mode: the first instructions after reset, and the monitor's trap vector.
 #include "board.h"
+#include "config.h"
 #include "monitor.h"
 
     .section .monitor.entry, "ax"
@@ -9,9 +10,17 @@
 // a0 = hart, a1 = device tree; .bss is zero, as every ELF loader leaves it.
 _start:
     csrr    t0, mhartid
+#if CONFIG_SMP
+    li      t1, HARTS_MAX
+    bgeu    t0, t1, park
+    la      sp, monitor_stack_top
+    slli    t0, t0, MONITOR_STACK_BIT
+    sub     sp, sp, t0
+#else
     li      t1, BOOT_HART
     bne     t0, t1, park
     la      sp, monitor_stack_top
+#endif
     mv      s0, a0
     mv      s1, a1
     call    monitor_start
@@ -56,5 +65,5 @@ monitor_trap:
 
     .section .monitor.stack, "aw", @nobits
     .align 4
-    .skip   4096
+    .skip   HARTS_MAX << MONITOR_STACK_BIT
 monitor_stack_top:

@@ -5,6 +5,7 @@
 #include "monitor.h"
 
 #include "board.h"
+#include "config.h"
 #include "memlayout.h"
 #include "riscv.h"
 
@@ -26,9 +27,14 @@ static volatile uint32_t *clint32(uint64_t offset)
     return (volatile uint32_t *)(CLINT_BASE + offset);
 }
 
+static uint64_t this_hart(void)
+{
+    return CONFIG_SMP ? READ_CSR(mhartid) : BOOT_HART;
+}
+
 static void set_timer(uint64_t at_ticks)
 {
-    *clint64(CLINT_MTIMECMP + 8 * BOOT_HART) = at_ticks;
+    *clint64(CLINT_MTIMECMP + 8 * this_hart()) = at_ticks;
     CLEAR_CSR(mip, IP_STI);
     SET_CSR(mie, IP_MTI);
 }
@@ -70,13 +76,90 @@ void monitor_start(void)
     WRITE_CSR(mtvec, (uint64_t)monitor_trap);
     protect();
     delegate();
-    *clint64(CLINT_MTIMECMP + 8 * BOOT_HART) = ~0UL;
+    *clint64(CLINT_MTIMECMP + 8 * this_hart()) = ~0UL;
     WRITE_CSR(satp, 0);
     WRITE_CSR(mie, IP_MSI);
     CLEAR_CSR(mstatus, STATUS_MPP_MASK);
     SET_CSR(mstatus, STATUS_MPP_SUPERVISOR);
     WRITE_CSR(mepc, (uint64_t)kernel_entry);
 }
+
+#if CONFIG_SMP
+// What harts have asked of each one, bits; the asked clears them when it has done it. A fence is
+// asked for by one hart at a time, which holds the kernel's lock.
+#define ASKED_INTERRUPT 1
+#define ASKED_FENCE 2
+static uint32_t asked[HARTS_MAX];
+static uint64_t fence_left_satp, fence_loaded_satp;
+
+static void ask(uint64_t hart, uint32_t what)
+{
+    __atomic_fetch_or(&asked[hart], what, __ATOMIC_SEQ_CST);
+    *clint32(CLINT_MSIP + 4 * hart) = 1;
+}
+
+static void ask_interrupt(uint64_t hart)
+{
+    ask(hart, ASKED_INTERRUPT);
+}
+
+static void fence_others(uint64_t left_satp, uint64_t loaded_satp)
+{
+    fence_left_satp = left_satp;
+    fence_loaded_satp = loaded_satp;
+    for (uint64_t hart = 0; hart < HARTS_MAX; hart++)
+        if (hart != this_hart())
+            ask(hart, ASKED_FENCE);
+    for (uint64_t hart = 0; hart < HARTS_MAX; hart++)
+        while (__atomic_load_n(&asked[hart], __ATOMIC_ACQUIRE) & ASKED_FENCE)
+            ;
+}
+
+// Whatever the kernel does there: the monitor's interrupts are never off in it.
+static void do_asked(void)
+{
+    uint32_t *mine = &asked[this_hart()];
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // msip is cleared before this reads what for
+    uint32_t what = __atomic_load_n(mine, __ATOMIC_SEQ_CST);
+    if (what & ASKED_FENCE) {
+        if (READ_CSR(satp) == fence_left_satp)
+            WRITE_CSR(satp, fence_loaded_satp);
+        fence_all_pages();
+    }
+    if (what & ASKED_INTERRUPT)
+        SET_CSR(mip, IP_SSI);
+    __atomic_fetch_and(mine, ~what, __ATOMIC_SEQ_CST);
+}
+
+static int serve_smp_call(uint64_t number, uint64_t a0, uint64_t a1)
+{
+    if (number == MONITOR_INTERRUPT && a0 < HARTS_MAX)
+        ask_interrupt(a0);
+    else if (number == MONITOR_FENCE_OTHERS)
+        fence_others(a0, a1);
+    else
+        return 0;
+    return 1;
+}
+#else
+static void ask_interrupt(uint64_t hart)
+{
+    *clint32(CLINT_MSIP + 4 * hart) = 1;
+}
+
+static int serve_smp_call(uint64_t number, uint64_t a0, uint64_t a1)
+{
+    (void)number;
+    (void)a0;
+    (void)a1;
+    return 0;
+}
+
+static void do_asked(void)
+{
+    SET_CSR(mip, IP_SSI);
+}
+#endif
 
 // Reads the instruction at `pc` through the translation of the mode that trapped; MXR because code
 // pages may be execute-only. Halfwords, because an instruction may straddle two pages.
@@ -129,8 +212,8 @@ static void serve_call(struct monitor_frame *frame)
     if (number == MONITOR_SET_TIMER)
         set_timer(argument);
     else if (number == MONITOR_SEND_IPI)
-        *clint32(CLINT_MSIP + 4 * BOOT_HART) = 1;
-    else
+        ask_interrupt(this_hart());
+    else if (!serve_smp_call(number, argument, frame->x[11 - 1]))
         stop(number == MONITOR_EXIT ? argument : 1);
 }
 
@@ -141,8 +224,8 @@ void monitor_handle(struct monitor_frame *frame)
         CLEAR_CSR(mie, IP_MTI); // until the next set_timer: the level stays up
         SET_CSR(mip, IP_STI);
     } else if (cause == (CAUSE_INTERRUPT | INTERRUPT_MACHINE_SOFTWARE)) {
-        *clint32(CLINT_MSIP + 4 * BOOT_HART) = 0;
-        SET_CSR(mip, IP_SSI);
+        *clint32(CLINT_MSIP + 4 * this_hart()) = 0;
+        do_asked();
     } else if (cause == CAUSE_SUPERVISOR_ECALL) {
         serve_call(frame);
     } else if ((READ_CSR(mstatus) & STATUS_MPP_MASK) == STATUS_MPP_MASK) {

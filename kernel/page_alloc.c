@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "memlayout.h"
+#include "smp.h"
 #include "string.h"
 
 struct free_page {
@@ -24,9 +25,12 @@ void page_alloc_start(uint64_t start, uint64_t end)
 
 void *page_alloc(void)
 {
+    uint64_t irq = shared_enter();
     void *page = given_back;
-    if (free_count == 0)
+    if (free_count == 0) {
+        shared_leave(irq);
         return NULL;
+    }
     free_count--;
     if (page != NULL) {
         given_back = given_back->next;
@@ -34,15 +38,18 @@ void *page_alloc(void)
         page = (void *)untouched;
         untouched += PAGE_BYTES;
     }
+    shared_leave(irq);
     return memset(page, 0, PAGE_BYTES);
 }
 
 void page_free(void *page)
 {
     struct free_page *free = page;
+    uint64_t irq = shared_enter();
     free->next = given_back;
     given_back = free;
     free_count++;
+    shared_leave(irq);
 }
 
 uint64_t pages_available(void)

@@ -56,16 +56,30 @@
 #define CLEAR_CSR(name, bits) \
     __asm__ volatile("csrc " #name ", %0" ::"rK"((uint64_t)(bits)) : "memory")
 
-// Closes the hart to interrupts; returns the bit that interrupts_restore() puts back.
+#if CONFIG_SMP
+void smp_enter(void); // smp.c: takes the kernel's lock
+void smp_leave(void);
+#endif
+
+// Closes the hart to interrupts, and with more than one the kernel to the others; returns the bit
+// that interrupts_restore() puts back.
 static inline uint64_t interrupts_off(void)
 {
     uint64_t status;
     __asm__ volatile("csrrci %0, sstatus, 2" : "=r"(status)::"memory");
+#if CONFIG_SMP
+    if (status & STATUS_SIE)
+        smp_enter();
+#endif
     return status & STATUS_SIE;
 }
 
 static inline void interrupts_restore(uint64_t was)
 {
+#if CONFIG_SMP
+    if (was)
+        smp_leave();
+#endif
     SET_CSR(sstatus, was);
 }
 

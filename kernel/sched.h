@@ -8,6 +8,8 @@
 
 #include "counters.h"
 #include "eventlog.h"
+#include "hart.h"
+#include "smp.h"
 #include "space.h"
 #include "thread.h"
 
@@ -65,14 +67,13 @@ void preemption_check(void);
 
 // Three layers of bitmap give the highest level with a ready thread in constant time: bit l%8 of
 // ready_levels[l/8], bit l/8%8 of ready_groups[l/64], bit l/64 of ready_top.
-extern uint8_t ready_top, ready_groups[8], ready_levels[64];
 extern const uint8_t highest_bit[256]; // index of the highest bit set in a byte
 
 static inline uint64_t highest_level(void)
 {
-    uint64_t group = highest_bit[ready_top];
-    uint64_t octet = group * 8 + highest_bit[ready_groups[group]];
-    return octet * 8 + highest_bit[ready_levels[octet]];
+    uint64_t group = highest_bit[HERE(ready_top)];
+    uint64_t octet = group * 8 + highest_bit[HERE(ready_groups)[group]];
+    return octet * 8 + highest_bit[HERE(ready_levels)[octet]];
 }
 
 // Switching. All are last calls, so that a switch needs no stack frame.
@@ -94,7 +95,8 @@ static inline int64_t switch_unaccounted(struct thread *next)
     if (next->sched_context != sched_context_charged)
         sched_context_switch(next);
 #endif
-    if (next->space == space_loaded || next->space == NULL)
+    smp_runs(next);
+    if (next->space == HERE(space_loaded) || next->space == NULL)
         return context_switch(self, next);
     return switch_space(self, next);
 }
@@ -140,6 +142,8 @@ static inline int64_t hand_over(struct thread *next, uint64_t state)
 // Whether a thread that is not ready may be the next to run: nobody ready is more urgent.
 static inline int may_run_next(const struct thread *t)
 {
+    if (!is_here(t))
+        return 0;
     return t->level >= current->threshold || t->level >= highest_level();
 }
 

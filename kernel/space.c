@@ -9,6 +9,7 @@
 #include "memlayout.h"
 #include "page_alloc.h"
 #include "riscv.h"
+#include "smp.h"
 #include "string.h"
 
 #define KERNEL_PAGE (PTE_VALID | PTE_GLOBAL | PTE_ACCESSED | PTE_DIRTY)
@@ -17,7 +18,6 @@
 extern char rodata_start[], data_start[], kernel_end[]; // image.ld
 
 static uint64_t kernel_root[512] __attribute__((aligned(PAGE_BYTES)));
-struct space *space_loaded HOT_DATA;
 
 static uint64_t *table_of(uint64_t pte)
 {
@@ -100,6 +100,19 @@ void space_renew(struct space *space)
 }
 #endif
 
+static uint64_t kernel_satp(void)
+{
+    return SATP_SV39 | (uint64_t)kernel_root >> 12;
+}
+
+void space_load_kernel(void)
+{
+    // The tables must be in memory before the first walk: a write of satp orders nothing.
+    fence_all_pages();
+    WRITE_CSR(satp, kernel_satp());
+    fence_all_pages();
+}
+
 void spaces_start(uint64_t ram_end)
 {
     map_identity(KERNEL_BASE, (uint64_t)rodata_start, PTE_READ | PTE_EXECUTE);
@@ -111,10 +124,7 @@ void spaces_start(uint64_t ram_end)
     if (walk(kernel_root, KERNEL_STACKS, 1) ==
         NULL) // so that all spaces share the table of kernel stacks
         panic("no memory for the kernel's own page tables");
-    // The tables must be in memory before the first walk: a write of satp orders nothing.
-    fence_all_pages();
-    WRITE_CSR(satp, SATP_SV39 | (uint64_t)kernel_root >> 12);
-    fence_all_pages();
+    space_load_kernel();
 #if CONFIG_ASID
     find_identifiers();
 #endif
@@ -130,6 +140,7 @@ uint64_t kernel_stack(unsigned index)
         if ((*entry & PTE_VALID) == 0) {
             map_kernel(at, (uint64_t)page_alloc(), PTE_READ | PTE_WRITE, 0);
             fence_page(at); // a hart may remember that the page was missing
+            smp_fence();
         }
     }
     return top;
@@ -181,6 +192,7 @@ static void *map_new(struct space *space, uint64_t address, const char *bytes)
         return NULL;
     }
     fence_page(address); // a hart may remember that the page was missing
+    smp_fence();
     return page;
 }
 
@@ -245,11 +257,14 @@ static void free_table(uint64_t *table, int level)
 void space_destroy(struct space *space)
 {
     object_delist(&space->object);
-    if (space_loaded == space) { // kernel threads run in the space loaded last
-        WRITE_CSR(satp, SATP_SV39 | (uint64_t)kernel_root >> 12);
-        space_loaded = NULL;
+    uint64_t irq = shared_enter();
+    if (HERE(space_loaded) == space) { // kernel threads run in the space loaded last
+        WRITE_CSR(satp, kernel_satp());
+        HERE(space_loaded) = NULL;
     }
     fence_all_pages(); // before its pages are used again
+    smp_leave_space(space, kernel_satp());
+    shared_leave(irq);
     if ((space->root[0] & PTE_VALID) != 0)
         free_table(table_of(space->root[0]), 1);
     page_free(space->root);

@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "counters.h"
+#include "hart.h"
 #include "objects/object.h"
 #include "riscv.h"
 
@@ -35,6 +36,8 @@ struct space {
     struct handle handles[HANDLES_MAX];
 };
 
+// Turns translation on, with the kernel's mappings alone.
+void space_load_kernel(void);
 // Builds the kernel's mappings from the image and `ram_end`, and turns translation on.
 void spaces_start(uint64_t ram_end);
 // The kernel stack of slot `index`; returns its top. The first call maps its pages, for good.
@@ -62,8 +65,6 @@ int64_t space_map(struct space *space, uint64_t address, void *page, uint64_t pe
 void space_limit_identifiers(uint64_t limit);
 #endif
 
-extern struct space *space_loaded; // in satp; NULL if that is the kernel's own
-
 #if CONFIG_ASID
 extern uint64_t asid_generation; // identifiers of another one may be in use elsewhere by now
 // Gives the space an identifier of this generation, or of a new one.
@@ -88,7 +89,7 @@ static inline int space_stale(const struct space *space)
 static inline void space_enter(struct space *space)
 {
     COUNT(space_switches);
-    space_loaded = space;
+    HERE(space_loaded) = space;
     WRITE_CSR(satp,
               space->satp); // with asid=on without a fence: translations have identifiers
 #if !CONFIG_ASID

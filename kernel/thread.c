@@ -7,6 +7,7 @@
 #include "pi_lock.h"
 #include "riscv.h"
 #include "sched.h"
+#include "smp.h"
 #include "space.h"
 #include "timeout.h"
 
@@ -17,6 +18,7 @@ _Static_assert(offsetof(struct thread, context) == THREAD_CONTEXT, "asm_offsets.
 _Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "asm_offsets.h");
 _Static_assert(offsetof(struct thread, badge) == THREAD_BADGE, "asm_offsets.h");
 _Static_assert(offsetof(struct thread, result) == THREAD_RESULT, "asm_offsets.h");
+_Static_assert(offsetof(struct thread, state) == THREAD_STATE, "asm_offsets.h");
 _Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A,
                "asm_offsets.h");
 _Static_assert(sizeof(struct frame) == FRAME_BYTES && FRAME_BYTES % 16 == 0, "asm_offsets.h");
@@ -25,13 +27,14 @@ extern void enter_kernel(void); // trap.S
 extern void enter_user(void);
 
 static struct thread threads[THREADS_MAX];
-static struct thread idle;
 
-// The ready queue: a list per level. The running thread is in none; all others that can run are,
-// the idle thread included, so there is always a next one.
-#define LEVELS (LEVEL_MAX + 1)
-uint8_t ready_top HOT_DATA, ready_groups[8] HOT_DATA, ready_levels[64] HOT_DATA;
-static struct link ready[LEVELS];
+#if CONFIG_SMP
+struct hart harts[HARTS_MAX];
+#else
+#define FIELD(type, name, bounds, place) type name bounds place;
+HART_STATE(FIELD)
+#undef FIELD
+#endif
 
 const uint8_t highest_bit[256] = {
     [2 ... 3] = 1,   [4 ... 7] = 2,    [8 ... 15] = 3,    [16 ... 31] = 4,
@@ -40,30 +43,34 @@ const uint8_t highest_bit[256] = {
 
 static inline void ready_mark(uint64_t level)
 {
-    ready_levels[level / 8] |= (uint8_t)(1u << level % 8);
-    ready_groups[level / 64] |= (uint8_t)(1u << level / 8 % 8);
-    ready_top |= (uint8_t)(1u << level / 64);
+    HERE(ready_levels)[level / 8] |= (uint8_t)(1u << level % 8);
+    HERE(ready_groups)[level / 64] |= (uint8_t)(1u << level / 8 % 8);
+    HERE(ready_top) |= (uint8_t)(1u << level / 64);
 }
 
 static inline void ready_unmark(uint64_t level)
 {
-    if ((ready_levels[level / 8] &= (uint8_t)~(1u << level % 8)) == 0)
-        if ((ready_groups[level / 64] &= (uint8_t)~(1u << level / 8 % 8)) == 0)
-            ready_top &= (uint8_t)~(1u << level / 64);
+    if ((HERE(ready_levels)[level / 8] &= (uint8_t)~(1u << level % 8)) == 0)
+        if ((HERE(ready_groups)[level / 64] &= (uint8_t)~(1u << level / 8 % 8)) == 0)
+            HERE(ready_top) &= (uint8_t)~(1u << level / 64);
 }
 
 static inline void ready_append(struct thread *t)
 {
-    struct link *queue = &ready[t->level];
+    struct hart *own = hart_visit(t);
+    struct link *queue = &HERE(ready)[t->level];
     if (list_empty(queue))
         ready_mark(t->level);
     list_append(queue, &t->link);
+    hart_return(own);
+    if (!is_here(t))
+        smp_wake(t);
 }
 
 // A preempted thread goes first among its equals: its turn is not over.
 static inline void ready_prepend(struct thread *t)
 {
-    struct link *queue = &ready[t->level];
+    struct link *queue = &HERE(ready)[t->level];
     if (list_empty(queue))
         ready_mark(t->level);
     list_prepend(queue, &t->link);
@@ -71,16 +78,18 @@ static inline void ready_prepend(struct thread *t)
 
 static inline void ready_remove(struct thread *t)
 {
+    struct hart *own = hart_visit(t);
     list_remove(&t->link);
-    if (list_empty(&ready[t->level]))
+    if (list_empty(&HERE(ready)[t->level]))
         ready_unmark(t->level);
+    hart_return(own);
 }
 
 static inline struct thread *ready_take(uint64_t level)
 {
-    struct thread *t = thread_first(&ready[level]);
+    struct thread *t = thread_first(&HERE(ready)[level]);
     list_remove(&t->link);
-    if (list_empty(&ready[level]))
+    if (list_empty(&HERE(ready)[level]))
         ready_unmark(level);
     return t;
 }
@@ -107,7 +116,7 @@ static inline int64_t switch_to_next(void)
 // Makes a thread ready whose state has just become 0, or switches to it.
 static inline void make_ready(struct thread *t)
 {
-    if (t->level > current->threshold) {
+    if (is_here(t) && t->level > current->threshold) {
         ready_prepend(current);
         switch_to(t);
     } else {
@@ -250,7 +259,7 @@ int64_t thread_yield(void)
 {
     uint64_t irq = interrupts_off();
     struct thread *self = current;
-    struct link *equals = &ready[self->level];
+    struct link *equals = &HERE(ready)[self->level];
     eventlog_call("thread_yield");
     if (self->cooperative && highest_level() > self->level) {
         ready_append(self);
@@ -306,6 +315,9 @@ struct thread *thread_allocate(struct space *space, const char *name)
         if (t->object.type != OBJECT_none)
             continue;
         *t = (struct thread){.space = space, .name = name, .state = THREAD_DEAD};
+#if CONFIG_SMP
+        t->hart = current->hart;
+#endif
         if (!alloc_stacks(t, i))
             return NULL;
         t->object.type = OBJECT_thread;
@@ -449,6 +461,11 @@ int64_t thread_unpark(struct thread *t)
 
 void thread_halt(struct thread *t, uint64_t bit)
 {
+    if (runs_elsewhere(t)) {
+        t->state |= bit;
+        smp_evict(t);
+        return;
+    }
     if (t->state == 0)
         ready_remove(t);
     t->state |= bit;
@@ -469,6 +486,8 @@ int64_t thread_suspend(struct thread *t)
 // Takes a thread out of whatever queue it is in.
 static void leave_queues(struct thread *t)
 {
+    if (runs_elsewhere(t))
+        thread_halt(t, THREAD_SUSPENDED);
     if (t->state == 0)
         ready_remove(t);
     else if (t->state & THREAD_BLOCKED)
@@ -537,7 +556,7 @@ int64_t thread_set_cooperative(struct thread *t, uint64_t cooperative)
 
 void thread_set_level(struct thread *t, uint64_t level)
 {
-    int ready_now = t->state == 0 && t != current;
+    int ready_now = t->state == 0 && t != current && !runs_elsewhere(t);
     if (ready_now)
         ready_remove(t);
     t->level = level;
@@ -563,22 +582,22 @@ int64_t thread_set_priority(struct thread *t, uint64_t priority)
     return 0;
 }
 
-void threads_start(void)
+void threads_start(uint64_t hart)
 {
+    hart_start(hart);
     for (unsigned level = 0; level < LEVELS; level++)
-        list_init(&ready[level]);
-    idle = (struct thread){.name = "idle"};
-    list_init(&idle.joiners);
-    bind_own_context(&idle);
+        list_init(&HERE(ready)[level]);
+    list_init(&current->joiners);
+    bind_own_context(current);
 #if CONFIG_MCS
-    sched_context_charged = &idle.own_sched_context;
+    sched_context_charged = &current->own_sched_context;
 #endif
-    current = &idle;
 }
 
 _Noreturn void thread_idle(void)
 {
+    smp_leave();
     SET_CSR(sstatus, STATUS_SIE);
     for (;;)
-        wait_for_interrupt();
+        smp_idle();
 }

@@ -107,6 +107,9 @@ struct thread {
     uint64_t preempted; // parked by an interrupt, not by its own call
     uint64_t accounted; // switches to and from it are charged
 
+#if CONFIG_SMP
+    struct hart *hart; // where it runs
+#endif
     struct link joiners; // threads that wait for this one's end
     const char *name;    // "client", "peer", ...: in the event log and in messages
 #if CONFIG_OBJCORE
@@ -116,8 +119,8 @@ struct thread {
 
 register struct thread *current __asm__("tp"); // the running thread; trap.S sets it on every entry
 
-// Makes the boot flow the idle thread; it must then call thread_idle().
-void threads_start(void);
+// Makes the boot flow of a hart its idle thread; it must then call thread_idle().
+void threads_start(uint64_t hart);
 _Noreturn void thread_idle(void);
 
 // A thread with its stacks, dead until created; `space` is NULL for a kernel thread. NULL if there

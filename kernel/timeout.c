@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "timeout.h"
 
-#include "compiler.h"
+#include "hart.h"
 #include "list.h"
 #include "monitor.h"
 #include "sched.h"
-
-static struct link queue; // of threads, the earliest deadline first
-static uint64_t programmed_ticks HOT_DATA;
 
 static struct thread *thread_of(struct link *link)
 {
@@ -16,29 +13,29 @@ static struct thread *thread_of(struct link *link)
 
 void timeouts_start(void)
 {
-    list_init(&queue);
-    programmed_ticks = FOREVER;
+    list_init(&HERE(timeouts));
+    HERE(programmed_ticks) = FOREVER;
 }
 
 static void program_timer(uint64_t at_ticks)
 {
     COUNT(timer_sets);
-    programmed_ticks = at_ticks;
+    HERE(programmed_ticks) = at_ticks;
     monitor_set_timer(at_ticks);
 }
 
 void timeout_not_later_than(uint64_t at_ticks)
 {
-    if (at_ticks < programmed_ticks)
+    if (at_ticks < HERE(programmed_ticks))
         program_timer(at_ticks);
 }
 
 void timeout_start(struct thread *t, uint64_t ticks)
 {
     uint64_t now = time_ticks();
-    struct link *at = queue.prev;
+    struct link *at = HERE(timeouts).prev;
     t->timeout_ticks = ticks < FOREVER - now ? now + ticks : FOREVER - 1;
-    while (at != &queue && thread_of(at)->timeout_ticks > t->timeout_ticks)
+    while (at != &HERE(timeouts) && thread_of(at)->timeout_ticks > t->timeout_ticks)
         at = at->prev;
     list_insert_before(at->next, &t->timeout_link);
     t->timeout_armed = 1;
@@ -55,7 +52,8 @@ void timeout_stop(struct thread *t)
 void timeouts_expire(void)
 {
     uint64_t now = time_ticks();
-    while (!list_empty(&queue) && thread_of(queue.next)->timeout_ticks <= now)
-        thread_time_out(thread_of(queue.next));
-    program_timer(list_empty(&queue) ? FOREVER : thread_of(queue.next)->timeout_ticks);
+    while (!list_empty(&HERE(timeouts)) && thread_of(HERE(timeouts).next)->timeout_ticks <= now)
+        thread_time_out(thread_of(HERE(timeouts).next));
+    program_timer(list_empty(&HERE(timeouts)) ? FOREVER
+                                              : thread_of(HERE(timeouts).next)->timeout_ticks);
 }

@@ -9,6 +9,7 @@
 // sp, gp, tp). The exit clears the caller-saved registers, so that no kernel data leaks.
 #include "memlayout.h"
 #include "asm_offsets.h"
+#include "config.h"
 #include "riscv.h"
 
 #define USER_PC THREAD_FRAME + FRAME_PC
@@ -37,6 +38,32 @@
 #include "syscalls.def"
 #endif
 
+// The lock of smp.c, with smp=biglock: a hart holds it while it runs the kernel with interrupts off.
+// Another hart may have stopped the thread while it waited for the lock; a call goes on when the
+// thread is resumed.
+    .macro  lock_kernel
+#if CONFIG_SMP
+    lla     t0, smp_lock
+    li      t1, 1
+    amoadd.w t1, t1, (t0)
+1:  lw      t2, 4(t0)
+    bne     t1, t2, 1b
+    fence   r, rw
+    ld      t0, THREAD_STATE(tp)
+    bnez    t0, stopped_call
+call_goes_on:
+#endif
+    .endm
+    .macro  unlock_kernel
+#if CONFIG_SMP
+    lla     t0, smp_lock
+    lw      t1, 4(t0)
+    addi    t1, t1, 1
+    fence   rw, w
+    sw      t1, 4(t0)
+#endif
+    .endm
+
     .text
     .align 6
     .globl trap_entry
@@ -56,10 +83,18 @@ trap_entry:
     .option norelax
     la      gp, __global_pointer$
     .option pop
+#if CONFIG_SMP
+    addi    t0, t0, 4               // after the ecall
+    sd      t0, USER_PC(tp)
+    sd      t1, USER_TP(tp)
+    lock_kernel
+    ld      t2, counters            // counters[COUNT_entries]++
+#else
     ld      t2, counters            // counters[COUNT_entries]++
     addi    t0, t0, 4               // after the ecall
     sd      t0, USER_PC(tp)
     sd      t1, USER_TP(tp)
+#endif
     addi    t2, t2, 1
     sd      t2, counters, t3
     li      t0, CALLS_END
@@ -80,6 +115,7 @@ call_return:
     li      a5, 0
 // sstatus is as the call found it: it returns to user mode with interrupts on.
     .macro  leave_call
+    unlock_kernel
     ld      t0, USER_PC(tp)
     ld      ra, USER_RA(tp)
     csrw    sepc, t0
@@ -151,6 +187,24 @@ enter_with_arguments:
     leave_call
 #endif
 
+#if CONFIG_SMP
+stopped_call:
+    ld      sp, THREAD_STACK(tp)
+    .set    at, 0
+    .irp    r, a0, a1, a2, a3, a4, a5, a6, a7
+    sd      \r, USER_A + 8 * at(tp)
+    .set    at, at + 1
+    .endr
+    li      a0, 0
+    call    thread_leave
+    .set    at, 0
+    .irp    r, a0, a1, a2, a3, a4, a5, a6, a7
+    ld      \r, USER_A + 8 * at(tp)
+    .set    at, at + 1
+    .endr
+    j       call_goes_on
+#endif
+
 no_call:
     li      a0, -7                  // ERROR_CALL
     j       call_return
@@ -185,6 +239,7 @@ from_user:
     call    trap_from_user
     .globl  enter_user
 enter_user:                         // also the first run of a user thread
+    unlock_kernel
     ld      t0, USER_PC(tp)
     csrw    sepc, t0
     ld      ra, USER_RA(tp)
@@ -255,6 +310,7 @@ context_switch:
 // First run of a kernel thread: s0 = function, s1 = its argument.
     .globl  enter_kernel
 enter_kernel:
+    unlock_kernel
     csrsi   sstatus, STATUS_SIE
     mv      a0, s1
     jalr    s0
@@ -310,6 +366,14 @@ kernel_entry:
     csrw    sstatus, t0
     la      t0, trap_entry
     csrw    stvec, t0
+#if CONFIG_SMP
+    beqz    a0, 1f
+    li      t0, KERNEL_STACK_SLOT
+    mul     t0, t0, a0
+    add     sp, sp, t0
+    call    smp_main
+1:
+#endif
     mv      a0, a1
     call    kernel_main
 
@@ -319,3 +383,6 @@ kernel_entry:
     .skip   KERNEL_STACK_BYTES
     .skip   KERNEL_STACK_BYTES
 boot_stack_top:
+#if CONFIG_SMP
+    .skip   (HARTS_MAX - 1) * KERNEL_STACK_SLOT
+#endif

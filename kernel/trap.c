@@ -10,6 +10,7 @@
 #include "objects/scheduler_page.h"
 #include "riscv.h"
 #include "sched.h"
+#include "smp.h"
 #include "space.h"
 #include "timeout.h"
 
@@ -81,6 +82,7 @@ static void restart_section(struct frame *frame)
 void trap_from_user(struct frame *frame)
 {
     uint64_t cause = READ_CSR(scause);
+    smp_enter();
     if ((cause & CAUSE_INTERRUPT) != 0) {
         restart_section(frame);
         handle_interrupt(cause);
@@ -101,7 +103,9 @@ void trap_from_kernel(struct frame *frame)
 {
     uint64_t cause = READ_CSR(scause);
     if ((cause & CAUSE_INTERRUPT) != 0) {
+        smp_enter();
         handle_interrupt(cause);
+        smp_leave();
         return;
     }
     int of_copy = frame->pc >= (uint64_t)user_copy && frame->pc < (uint64_t)user_copy_end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Cycles of the measured core, whoever runs on it, by a perf event. Where a program may read the
-// counter itself (x86-64, rdpmc) a reading is no system call and costs some ten nanoseconds; else
+// counter itself (x86-64, rdpmc) a reading is not a system call, and costs some ten ns; else
 // read(2) serves a clock, and is too dear beside each test.
 #ifndef LINUX_CORE_CYCLES_H
 #define LINUX_CORE_CYCLES_H

@@ -268,7 +268,7 @@ static int peer_sleeps(int fd, int check_cpu)
 
 // A thread is seen asleep a moment before its CPU has switched away from it: one more reading takes
 // longer than that.
-static void await_peers(void)
+void peers_await(void)
 {
     for (int i = 0; i < peers.count; i++) {
         int left = visited->spins ? 0 : PEER_READINGS_MAX;
@@ -655,8 +655,7 @@ static void add_peers(const pid_t *threads, int count)
         peers.fds[peers.count++] = (int)must(open(path, O_RDONLY | O_CLOEXEC), "open of a stat");
     }
     add("elsewhere", ELSEWHERE);
-    if (visited->spins)
-        add("rests", RESTS);
+    add("rests", RESTS);
 }
 
 void counters_open(const pid_t *threads, int count)
@@ -713,7 +712,7 @@ void counters_read(void *host, int64_t *counts)
     int64_t began;
     int tries = TRIES;
     (void)host;
-    await_peers();
+    peers_await();
     do {
         began = preemptions();
         for (int i = 0; i < used; i++)

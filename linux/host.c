@@ -125,7 +125,7 @@ static void run_independent(void)
     cyc_independent(INDEPENDENT_ROUNDS);
 }
 
-// A proof counts what the circle does, and readings beside it are no part of that.
+// A proof counts what the circle does, and readings beside it are not part of that.
 void host_refer(struct cyc_rig *rig, const struct options *options)
 {
     int readable = run->cycles_file >= 0 && core_cycles_map(run->cycles_file);

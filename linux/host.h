@@ -25,10 +25,12 @@ struct options {
     uint64_t hz;       // of the native clock as an earlier start found it; 0: find it
     // "auto", "fifo", "other" or "batch"; not "auto" any more once it is chosen; "any" lists only
     const char *policy;
-    const char *nice;  // of every participant, in digits; NULL: as it was inherited
-    const char *slice; // ns that a participant asks to run for at a time, in digits; or NULL
-    const char *exec;  // file that describes programs of the user's, or NULL
-    int visit;         // descriptor of the run's memory: this process makes a visit; else -1
+    const char *nice;    // of every participant, in digits; NULL: as it was inherited
+    const char *slice;   // ns that a participant asks to run for at a time, in digits; or NULL
+    int64_t break_on_ns; // a test above this stops the trace
+    const char *tracing; // folder of the tracefs to stop it in; NULL: no trace is stopped
+    const char *exec;    // file that describes programs of the user's, or NULL
+    int visit;           // descriptor of the run's memory: this process makes a visit; else -1
 };
 
 // Whether the run's clock is exact: the run is alone on its machine, and repeats to the digit.

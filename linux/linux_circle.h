@@ -101,6 +101,10 @@ pid_t peer_start(const struct linux_circle *self, void (*body)(const struct linu
 pid_t peer_start_at(const struct linux_circle *self, enum space space, int priority,
                     void (*body)(const struct linux_circle *self));
 
+// Waits, for a bounded time, until the peers sleep. The system calls that this takes are counted
+// nowhere. Only in circles of two CPUs whose peers block, and within `turns` or `pass`.
+void peers_await(void);
+
 // The number of the client's CPU, or of the peers' one in a circle of two CPUs.
 int cpu_of(enum placement placement);
 

@@ -49,7 +49,8 @@ static _Noreturn void usage(const char *what)
             "N] [--other-cpu N|none] [--apart WORD] [--run N] "
             "[--watchdog SECONDS] [--clock native|referenced|cycles|icount|moved] [--hz N] [--exec "
             "FILE] "
-            "[--policy auto|fifo|other|batch|any] [--nice N] [--slice NS]\n",
+            "[--policy auto|fifo|other|batch|any] [--nice N] [--slice NS] [--break-on NS --tracing "
+            "FOLDER]\n",
             what);
     exit(EXIT_USAGE);
 }
@@ -129,6 +130,18 @@ static int note_other_cpu(struct options *options, const char *name, const char 
     return 1;
 }
 
+// Whether an option about the kernel's trace is meant; its value is noted then.
+static int note_trace(struct options *options, const char *name, const char *value)
+{
+    if (strcmp(name, "--tracing") == 0 && value != NULL)
+        options->tracing = value;
+    else if (strcmp(name, "--break-on") == 0)
+        options->break_on_ns = number(name, value, 1, INT64_MAX);
+    else
+        return 0;
+    return 1;
+}
+
 static void check_policy(const struct options *options, int list)
 {
     static const char *const known[] = {"auto", "fifo", "other", "batch", "any"};
@@ -163,7 +176,8 @@ static int parse_options(struct options *options, int argc, char **argv)
             options->visit = (int)number(name, value, 3, INT_MAX);
         else if (strcmp(name, "--exec") == 0 && value != NULL)
             options->exec = value;
-        else if (!note_other_cpu(options, name, value) && !note_scheduling(options, name, value))
+        else if (!note_other_cpu(options, name, value) && !note_scheduling(options, name, value) &&
+                 !note_trace(options, name, value))
             usage("unknown option");
         i++;
     }

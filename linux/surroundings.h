@@ -6,10 +6,14 @@
 
 #include <cyc/circle.h>
 
+#include "host.h"
+#include "linux_circle.h"
+
 // Reads the state before a visit. After counters_open.
-void surroundings_begin(void);
+void surroundings_begin(const struct linux_circle *self, const struct options *options);
 // Writes the `visit` record: what has changed since. Counters that this machine does not show are
 // left out.
-void surroundings_end(const struct cyc_contract *contract);
+void surroundings_end(const struct linux_circle *self, const struct options *options,
+                      const struct cyc_contract *contract);
 
 #endif

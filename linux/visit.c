@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "break_on.h"
+#include "clock_offset.h"
 #include "core_cycles.h"
 #include "counters.h"
 #include "init.h"
@@ -211,6 +213,7 @@ static void measure(void)
     if (self->idle != NULL)
         counters_exclude(self);
     rig.counters = counters_names();
+    break_on_watch(&rig, &circle, run_options);
     if (options_moved(run_options)) {
         host_rest(NULL); // the last one that costs nothing
         CYC_HINT_MOVE();
@@ -218,11 +221,11 @@ static void measure(void)
     // An exact clock and a proof have no surroundings that would matter.
     int beside = !options_exact(run_options) && !run_options->proof;
     if (beside)
-        surroundings_begin();
+        surroundings_begin(self, run_options);
     if (run_flow(&rig, &circle) != 0)
         circle_skip("the plan asks for more tests in a group than the harness can hold");
     if (beside)
-        surroundings_end(&contract);
+        surroundings_end(self, run_options, &contract);
 }
 
 // On a simulated core every instruction takes microseconds, and the end of a process with locked
@@ -256,6 +259,9 @@ void visit_make(const struct cyc_clock *clock, const struct options *options)
     memset(&run->outcomes, 0, sizeof run->outcomes);
     if (current->circle->placement == OTHER_CPU && options->other_cpu == NO_OTHER_CPU)
         circle_skip("this process may not use a second CPU of the kind that --cpus names");
+    if (clock_offset_matters(current->circle) && clock_hz() == 0)
+        circle_skip("two CPUs have no count of cycles in common; measure what goes one way between "
+                    "them with --clock referenced");
     host_lock_memory(STACK_BYTES);
     host_schedule(options, current->circle->client);
     measure();

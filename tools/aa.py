@@ -7,6 +7,7 @@ changed is a false one. Run it on a machine with nothing else to do:
 
     make aa                                        # 2 x 8 default sessions: twenty minutes
     make aa AA='--sessions 4 --budget 10s --only "pipe.*"'     # to try
+    make aa AA='--cpus auto --only "*.other_cpu" --scenarios alone'   # between two CPUs
     make aa AA='--keep results/aa'   # keeps the bundles, and measures only what is missing
 """
 
@@ -69,10 +70,9 @@ class Tally:
         """The share of rows that were called changed."""
         return sum(self.verdicts[v] for v in CHANGED) / max(1, self.judged)
 
-    @property
-    def failed_gates(self) -> float:
-        failed = self.gates[errors.REGRESSED] + self.gates[errors.FAILED]
-        return failed / max(1, self.comparisons)
+    def gates_that(self, code: int) -> float:
+        """The share of gates that ended with this code."""
+        return self.gates[code] / max(1, self.comparisons)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,6 +96,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--budget", default="54s", help="of a session, as `cyclometer run` takes it"
     )
     parser.add_argument("--only", action="append", default=[], help="circles, as in `run`")
+    parser.add_argument("--cpus", help="with circles between two CPUs, as in `run`")
     parser.add_argument("--scenarios", nargs="+", choices=TARGETS, default=list(TARGETS))
     parser.add_argument("--triples", type=int, default=30, help="comparisons of three with three")
     parser.add_argument("--keep", type=Path, help="folder for the bundles; those there are used")
@@ -130,7 +131,7 @@ def _scenario(name: str, folder: Path, options: argparse.Namespace) -> None:
         by_one.add(compare(before, after))
     _print("single sessions", by_one, TARGETS[name], gates=name == "alone")
     by_three = Tally()
-    for before, after in _triples(len(bundles), options.triples):
+    for before, after in triples(len(bundles), options.triples):
         by_three.add(compare(*(side([bundles[n] for n in one]) for one in (before, after))))
     if by_three.comparisons:
         _print(f"{SIDE} against {SIDE}", by_three, TARGETS[name], gates=name == "alone")
@@ -138,6 +139,7 @@ def _scenario(name: str, folder: Path, options: argparse.Namespace) -> None:
 
 def _measure(path: Path, options: argparse.Namespace) -> None:
     command = [sys.executable, "-m", "cyclometer", "run", "--budget", options.budget]
+    command += ["--cpus", options.cpus] if options.cpus else []
     for pattern in options.only:
         command += ["--only", pattern]
     started = time.monotonic()
@@ -182,7 +184,7 @@ def _burn(cpu: int) -> None:
                 time.sleep(length_s)
 
 
-def _triples(count: int, most: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def triples(count: int, most: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Disjoint sets of SIDE of `count` sessions, the one that begins first before the other; at
     most so many, chosen evenly.
     """
@@ -219,11 +221,13 @@ def _print(name: str, tally: Tally, target: float, gates: bool) -> None:
         f"    called changed           {100 * tally.changed:6.2f} %  (target {100 * target:.1f} %)"
         + "".join(f"; {key} {times} x" for key, times in tally.called.most_common(5))
     )
-    wanted = f"(target {100 * GATE_TARGET:.0f} %)" if gates else ""
-    undecided = tally.gates[errors.UNDECIDED] / max(1, tally.comparisons)
+    wanted = f"(target {100 * GATE_TARGET:.0f} % together)" if gates else ""
+    regressed, failed, undecided = (
+        100 * tally.gates_that(code) for code in (errors.REGRESSED, errors.FAILED, errors.UNDECIDED)
+    )
     print(
-        f"    gate fails               {100 * tally.failed_gates:6.2f} %  {wanted}; undecided "
-        f"{100 * undecided:.0f} %"
+        f"    gate fails               {regressed:6.2f} %  by a verdict, {failed:.2f} % because a "
+        f"circle could not be measured {wanted}; undecided {undecided:.0f} %"
     )
     share = tally.verdicts["equivalent"] / max(1, tally.judged)
     widths = 100 * np.quantile(tally.half_widths or [np.nan], (0.5, 0.9))

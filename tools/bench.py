@@ -3,26 +3,38 @@
 beside it.
 
 Every line is a ratio or a spread from one sitting; absolute times are printed only to be divided by
-each other. A peer that is not installed is named, with the Debian package that has it.
+each other. A peer that is not installed is named, with the command that installs it; `make
+setup-bench` installs those that have a package.
+
+    make bench BENCH=live     # this Linux and its peers, by turns and twice: five minutes
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import re
-import shutil
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import large_bundles
+import peers
 import sel4bench_logs
+import sweep_speed
+from aa import HALF_WIDTH_TARGETS
+from cyclometer.bundle import store
+from cyclometer.compare.pairing import side
+from cyclometer.compare.verdicts import Comparison, compare
 from cyclometer.targets import reference_kernel
+from cyclometer.targets.linux import placement
 from cyclometer.targets.rocket import simulator as rocket_board
 
 REPEATS = 5
@@ -31,88 +43,6 @@ RIG_TARGET = 0.02
 SUITE_TARGET_S = 60.0
 SIMULATOR_TARGET_HZ = 40_000
 SIMULATED_CYC = 1_000_000
-
-
-@dataclass(frozen=True)
-class Peer:
-    """Another tool's figure for about the same work; `pattern` finds it in its output, in units of
-    `to_ns` ns.
-    """
-
-    name: str
-    package: str
-    command: tuple[str, ...]
-    pattern: str
-    to_ns: float  # 0: the figure is operations a second
-    circle: str
-    times: str  # what it really times
-
-
-PEERS = (
-    Peer(
-        "perf bench sched pipe",
-        "linux-perf",
-        ("perf", "bench", "sched", "pipe", "-l", "20000"),
-        r"([\d.]+) usecs/op",
-        1e3,
-        "pipe.round_trip.cross.equal",
-        "whole program / operations; not pinned, ordinary priority, start included",
-    ),
-    Peer(
-        "perf bench syscall basic",
-        "linux-perf",
-        ("perf", "bench", "syscall", "basic", "-l", "1000000"),
-        r"([\d.]+) usecs/op",
-        1e3,
-        "syscall.null",
-        "one loop of getppid / calls",
-    ),
-    Peer(
-        "perf bench futex hash",
-        "linux-perf",
-        ("perf", "bench", "futex", "hash", "-r", "1", "-t", "1"),
-        r"Averaged (\d+) operations/sec",
-        0,
-        "futex.wake.nobody",
-        "FUTEX_WAIT that fails at once, over 1024 futexes",
-    ),
-    Peer(
-        "ptsematest",
-        "rt-tests",
-        ("ptsematest", "-a", "1", "-p", "50", "-l", "500", "-i", "500", "-q"),
-        r"Avg +(\d+)",
-        1e3,
-        "semaphore.posix.give.wake+ctx",
-        "one way, whole microseconds, mutex as semaphore",
-    ),
-    Peer(
-        "pmqtest",
-        "rt-tests",
-        ("pmqtest", "-a", "1", "-p", "50", "-l", "500", "-i", "500", "-q"),
-        r"Avg +(\d+)",
-        1e3,
-        "posix_queue.round_trip.same.equal",
-        "one way, whole microseconds; ours is a round trip",
-    ),
-    Peer(
-        "signaltest",
-        "rt-tests",
-        ("signaltest", "-a", "1", "-p", "50", "-l", "500", "-q"),
-        r"T: 0.*Avg: +(\d+)",
-        1e3,
-        "signal.to_thread",
-        "signal passed round two threads, whole microseconds",
-    ),
-    Peer(
-        "stress-ng --switch",
-        "stress-ng",
-        ("stress-ng", "--switch", "1", "--switch-ops", "50000", "--metrics"),
-        r"([\d.]+) nanosecs per context switch",
-        1,
-        "pipe.round_trip.cross.equal",
-        "one direction of a pipe, two processes, not pinned; ours is a round trip",
-    ),
-)
 
 SIGNAL, YIELD = (
     "notification.signal.wake+ctx.prio_1.u_to_u.same",
@@ -128,6 +58,9 @@ SEL4 = {
     "rocket": {SAME: 394 + 436, CROSS: 420 + 458, SIGNAL: 872, YIELD: 641},
 }
 
+# Sweeps of equal tasks: target, circle, tasks.
+SWEEPS = (("qemu-virt", YIELD, 20), ("rocket", YIELD, 4))
+
 # Whole suites on machines that are emulated or simulated: target, options, seconds they may take on
 # two cores.
 SUITES = (
@@ -137,28 +70,57 @@ SUITES = (
 )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the lines; 0 even where a target is missed: this reports, tests assert."""
-    with tempfile.TemporaryDirectory() as folder:
-        rows, suite_s = _suite(Path(folder) / "suite")
-        _rig(rows)
-        _spread(rows)
-        print(
-            f"suite            {len(rows)} circles in {suite_s:.1f} s (target {SUITE_TARGET_S:.0f} "
-            "s)"
-        )
-        _peers(rows)
-        _laboratory(Path(folder))
-        _simulator()
-        for target, figures in SEL4.items():
-            _kernel(Path(folder) / f"kernel-{target}", target, figures)
-        for target, options, target_s in SUITES:
-            rows, suite_s = _suite(Path(folder) / f"suite-{target}", "--target", target, *options)
-            print(
-                f"suite            {len(rows)} circles on {target} in {suite_s:.0f} s (target "
-                f"{target_s} s)"
-            )
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__.partition("\n")[0])
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all if none is named")
+    wanted = parser.parse_args(arguments).parts
+    if unknown := set(wanted) - set(PARTS):
+        parser.error(f"there is no part {min(unknown)}; choose from {', '.join(PARTS)}")
+    for name, part in PARTS.items():
+        if name in (wanted or PARTS):
+            with tempfile.TemporaryDirectory() as folder:
+                part(Path(folder))
     return 0
+
+
+def _live(folder: Path) -> None:
+    """This Linux on one CPU."""
+    rows, suite_s, found, theirs = _by_turns(folder, peers.ON_ONE_CPU)
+    _rig(rows)
+    _spread(rows)
+    print(
+        f"suite            {len(rows)} circles in {suite_s:.1f} s (target {SUITE_TARGET_S:.0f} s)"
+    )
+    _half_widths(found)
+    peers.table(found, theirs)
+
+
+def _emulated(folder: Path) -> None:
+    """Machines that are emulated or simulated."""
+    _simulator()
+    for target, figures in SEL4.items():
+        _kernel(folder / f"kernel-{target}", target, figures)
+    for target, options, target_s in SUITES:
+        rows, suite_s = _suite(folder / f"suite-{target}", "--target", target, *options)
+        print(
+            f"suite            {len(rows)} circles on {target} in {suite_s:.0f} s (target "
+            f"{target_s} s)"
+        )
+
+
+def _by_turns(
+    folder: Path, chosen: Sequence[peers.Peer], *options: str, cpus: str = ""
+) -> tuple[dict[str, dict[str, Any]], float, Comparison, tuple[peers.Sitting, peers.Sitting]]:
+    """A suite and then the peers, twice, so that either has an A/A of the same minutes: the second
+    suite's rows and seconds, both suites compared, and both sittings of the peers.
+    """
+    paths, sittings = [folder / "first", folder / "second"], []
+    for path in paths:
+        rows, suite_s = _suite(path, *options)
+        sittings.append(peers.sitting(chosen, cpus))
+    before, after = (side([store.read(path)]) for path in paths)
+    return rows, suite_s, compare(before, after), (sittings[0], sittings[1])
 
 
 def _suite(path: Path, *options: str) -> tuple[dict[str, dict[str, Any]], float]:
@@ -199,41 +161,36 @@ def _spread(rows: dict[str, dict[str, Any]]) -> None:
     )
 
 
-def _peers(rows: dict[str, dict[str, Any]]) -> None:
-    header = (
-        "peer",
-        "its ns",
-        "its spread",
-        "our ns",
-        "our spread",
-        "circle; what the peer really times",
-    )
+def _half_widths(found: Comparison) -> None:
+    """How precise a session is by itself, and what two of them say of each other."""
+    latencies = [c.estimate.latency for c in found.sides[1].circles if c.estimate.valid]
+    own = [100 * m.interval.half_width / m.value for m in latencies if m is not None]
+    wanted, wanted_tail = (100 * target for target in HALF_WIDTH_TARGETS)
     print(
-        f"{header[0]:26} {header[1]:>9} {header[2]:>11} {header[3]:>9} {header[4]:>11}  {header[5]}"
+        f"half-width       of a latency: median circle {np.median(own):.2f} % (target {wanted:.1f} "
+        f"%), 90 % of the circles within {np.quantile(own, 0.9):.2f} % (target {wanted_tail:.0f} %)"
     )
-    for peer in PEERS:
-        ours = rows[peer.circle]
-        mine = f"{ours['ns'] or 0:9.0f} {100 * (ours['spread'] or 0):9.2f} %"
-        print(f"{peer.name:26} {_figure(peer)} {mine}  {peer.circle}; {peer.times}")
+    changes = [100 * f.interval.half_width for f in found.findings if f.interval]
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in found.counts().items())
+    print(
+        f"A/A              two suites with the peers between them: {counts}; half-width of a "
+        f"change, median circle {np.median(changes):.2f} %"
+    )
 
 
-def _figure(peer: Peer) -> str:
-    """Mean and spread (sd / mean) of REPEATS starts of the peer, or why there is none."""
-    if not shutil.which(peer.command[0]):
-        return f"not installed ({peer.package})".rjust(21)
-    values = [value for _ in range(REPEATS) if (value := _once(peer)) is not None]
-    if len(values) < REPEATS:
-        return "does not run here".rjust(21)
-    mean = statistics.mean(values)
-    return f"{mean:9.0f} {100 * statistics.stdev(values) / mean:9.2f} %"
-
-
-def _once(peer: Peer) -> float | None:
-    done = subprocess.run(peer.command, capture_output=True, text=True, check=False, timeout=60)
-    found = re.findall(peer.pattern, done.stdout + done.stderr)
-    if not found:
-        return None
-    return float(found[-1]) * peer.to_ns if peer.to_ns else 1e9 / float(found[-1])
+def _two_cpus(folder: Path) -> None:
+    """Circles between two CPUs beside the peers that can be kept on these."""
+    allowed = os.sched_getaffinity(0)
+    pair = placement.pair(max(allowed), placement.AUTO, allowed)
+    if pair.other is None:
+        print("peers            none between two CPUs: this process may use one")
+        return
+    cpus = f"{max(allowed)},{pair.other}"
+    only = [word for key in {peer.circle for peer in peers.ON_TWO_CPUS} for word in ("--only", key)]
+    options = ("--cpus", cpus, "--budget", "20s", *only)
+    _, _, found, theirs = _by_turns(folder, peers.ON_TWO_CPUS, *options, cpus=cpus)
+    print(f"peers            between CPUs {cpus}, which share: {pair.apart}")
+    peers.table(found, theirs)
 
 
 def _laboratory(folder: Path) -> None:
@@ -263,19 +220,23 @@ def _seconds(command: list[str]) -> float:
 
 
 def _simulator() -> None:
-    """Speed of the simulated core, alone on one of this machine's."""
-    simulator, image = (
-        rocket_board.simulator("LitexFullConfig"),
-        reference_kernel.image("rocket", {}),
-    )
-    started = time.monotonic()
-    subprocess.run(
-        [str(simulator), "--max-cycles", str(SIMULATED_CYC), str(image)],
-        capture_output=True,
-        check=False,
-    )
-    khz, wanted_khz = SIMULATED_CYC / (time.monotonic() - started) / 1e3, SIMULATOR_TARGET_HZ / 1e3
-    print(f"simulator        {khz:.0f} kHz a core (target {wanted_khz:.0f} kHz)")
+    """Speed of the simulated cores, alone on one of this machine's."""
+    image = reference_kernel.image("rocket", {})
+    for config, harts in (("LitexFullConfig", 1), ("LitexLinux2DConfig", 2)):
+        started = time.monotonic()
+        simulator = rocket_board.simulator(config)
+        built_s, started = time.monotonic() - started, time.monotonic()
+        subprocess.run(
+            [str(simulator), "--max-cycles", str(SIMULATED_CYC), str(image)],
+            capture_output=True,
+            check=False,
+        )
+        khz = SIMULATED_CYC / (time.monotonic() - started) / 1e3
+        wanted = f" (target {SIMULATOR_TARGET_HZ / 1e3:.0f} kHz)" if harts == 1 else ""
+        print(
+            f"simulator        {config}: {khz:.0f} kHz, harts {harts}{wanted}; "
+            f"built in {built_s:.0f} s (0: it was there)"
+        )
 
 
 def _kernel(path: Path, target: str, figures: dict[str, int]) -> None:
@@ -288,6 +249,23 @@ def _kernel(path: Path, target: str, figures: dict[str, int]) -> None:
             f"kernel           {key} on {target}: {ours:.4g} / seL4's {theirs} {unit} = "
             f"{ours / theirs:.2f}"
         )
+
+
+def _sweeps(folder: Path) -> None:
+    """What a sweep adds to a task, and what a second worker gains."""
+    for target, circle, tasks in SWEEPS:
+        sweep_speed.measure(
+            sweep_speed.write_plan(folder / f"{target}.toml", target, circle, tasks)
+        )
+
+
+PARTS = {
+    "live": _live,
+    "two-cpus": _two_cpus,
+    "laboratory": _laboratory,
+    "sweeps": _sweeps,
+    "emulated": _emulated,
+}
 
 
 if __name__ == "__main__":

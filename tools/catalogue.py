@@ -55,7 +55,10 @@ def listed() -> dict[str, Any]:
 
 def render(listing: dict[str, Any]) -> dict[str, str]:
     """Every page by its path: the list of families, and one of each family's circles."""
-    about = {target["name"]: target["description"] for target in listing["targets"]}
+    # an image of the user's own says by itself what it times
+    known = {row["target"] for row in listing["circles"]}
+    having = [target for target in listing["targets"] if target["name"] in known]
+    about = {target["name"]: target["description"] for target in having}
     pages, lines = {}, [HEAD]
     for kind, heading in KINDS.items():
         targets = [name for name in about if _kind(name) == kind]

@@ -5,9 +5,11 @@
 """
 
 import check_commands
+import check_comments
 import check_core_freestanding
 import check_dependencies
 import check_functions
+import check_kernel_figures
 import check_names
 import check_spdx
 import check_units
@@ -19,9 +21,11 @@ CHECKS = (
     check_version.check,
     check_dependencies.check,
     check_core_freestanding.check,
+    check_comments.check,
     check_units.check,
     check_functions.check,
     check_names.check,
+    check_kernel_figures.check,
     check_commands.check,
 )
 

@@ -92,7 +92,6 @@ def schemas() -> str:
     rows = [
         f"| `{documents.name(kind)}` | {documents.describe(kind)} |" for kind in documents.KINDS
     ]
-    rows += [f"| `{documents.name(k)}` | {text} |" for k, (_, text) in documents.UNTYPED.items()]
     return head + "\n".join(rows) + "\n"
 
 

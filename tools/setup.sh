@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Sets up .venv and the C tools: `tools/setup.sh setup` for measuring, `setup-dev` for linting and the fast tests,
-# `setup-all` for all tests.
+# `setup-all` for all tests, `setup-bench` for all tests and the tools that `make bench` sets beside ours.
 # Does only what is missing, so it may be run at any time. $PYTHON and $CC choose an interpreter and a compiler.
 set -eu
 cd "$(dirname "$0")/.."
@@ -48,8 +48,8 @@ has_compiler() {
 
 case ${1:-} in
     setup) package=. ;;
-    setup-dev | setup-all) package='.[test]' ;;
-    *) say 'usage: tools/setup.sh setup|setup-dev|setup-all'; exit 2 ;;
+    setup-dev | setup-all | setup-bench) package='.[test]' ;;
+    *) say 'usage: tools/setup.sh setup|setup-dev|setup-all|setup-bench'; exit 2 ;;
 esac
 
 if ! has_compiler; then
@@ -89,4 +89,16 @@ fi
 if [ "$1" = setup-all ] && command -v cargo >/dev/null; then
     cargo fetch --quiet --locked --manifest-path examples/ports/freertos/Cargo.toml 2>/dev/null ||
         say "the sources of FreeRTOS could not be fetched; its test is skipped"
+fi
+# What `make bench` times beside ours, as far as a package has it; it names the rest.
+core_to_core=core-to-core-latency@1.2.0
+if [ "$1" = setup-bench ]; then
+    command -v perf >/dev/null || install_packages linux-perf
+    command -v ptsematest >/dev/null || install_packages rt-tests
+    command -v stress-ng >/dev/null || install_packages stress-ng
+    if command -v cargo >/dev/null && [ ! -x .venv/bin/core-to-core-latency ]; then
+        say "building core-to-core-latency"
+        cargo install --quiet --locked --root .venv "$core_to_core" 2>/dev/null ||
+            say "core-to-core-latency could not be built; make bench names it"
+    fi
 fi

@@ -46,7 +46,7 @@ def make(root: Path, bundles: int) -> None:
     with duckdb.connect() as database:
         for number in range(bundles):
             when = datetime(2024, 1, 1) + timedelta(hours=number)
-            told = {
+            output = {
                 "bundle": hashlib.sha256(str(number).encode()).hexdigest(),
                 "target": f"target{number % 4}",
                 "when": when,
@@ -56,11 +56,11 @@ def make(root: Path, bundles: int) -> None:
             }
             for table, sql in (("rows", _ROW), ("bundles", _ENTRY)):
                 name = layout.table_file(
-                    table, str(told["target"]), f"{when:%Y-%m}", str(told["bundle"])
+                    table, str(output["target"]), f"{when:%Y-%m}", str(output["bundle"])
                 )
                 file = root / name
                 file.parent.mkdir(parents=True, exist_ok=True)
-                copied = sql.format(**told)
+                copied = sql.format(**output)
                 database.execute(f"COPY ({copied}) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
 
 

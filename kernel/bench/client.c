@@ -22,7 +22,7 @@ const struct cyc_clock machine_clock = {
 static char line[LINE_BYTES];
 static size_t line_length;
 
-// Waiting for the UART is no part of the run's time line: the origin moves by what the writing
+// Waiting for the UART is not part of the run's time line: the origin moves by what the writing
 // took, so that a slow reader at the other end changes no record.
 static void flush(struct bench_shared *shared)
 {

@@ -62,7 +62,9 @@ static void write_key(char *key, const struct circle *circle, const struct varia
         end = string_append(end, limit, pairs[v->client_user][v->peer_user]);
     }
     if (circle->spaces != 0 && v->client_user && v->peer_user)
-        string_append(end, limit, v->cross_space ? ".cross" : ".same");
+        end = string_append(end, limit, v->cross_space ? ".cross" : ".same");
+    if (circle->other_cpu)
+        string_append(end, limit, ".other_cpu");
 }
 
 static int states(const struct circle *circle, const char *counter)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the image is told on its command line (the device tree's bootargs): `name=value` words
+// What the image's command line says (the device tree's bootargs): `name=value` words
 // separated by blanks.
 #ifndef PARAMETERS_H
 #define PARAMETERS_H

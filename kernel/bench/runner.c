@@ -9,6 +9,7 @@
 #include "eventlog.h"
 #include "monitor.h"
 #include "page_alloc.h"
+#include "smp.h"
 #include "space.h"
 #include "string.h"
 #include "thread.h"
@@ -19,6 +20,9 @@
 #define ROLE_PEER 1
 
 struct object *bench_objects[BENCH_OBJECTS_MAX];
+#if CONFIG_SMP
+const int smp_sleeps = BOARD_CLOCK_HZ != 0; // not on RTL
+#endif
 
 // One circle's bench.
 struct bench_threads {
@@ -47,6 +51,9 @@ static void write_hello(struct cyc_writer *w, const struct bench_args *d)
     OPTION("asid", CONFIG_ASID, "on", "off");
     OPTION("accounting", CONFIG_ACCOUNTING, "on", "off");
     OPTION("eventlog", CONFIG_EVENTLOG, "on", "off");
+#if CONFIG_SMP
+    OPTION("smp", CONFIG_SMP, "biglock", "off");
+#endif
 #undef OPTION
     cyc_record_object_close(w);
     cyc_record_clock(w, &machine_clock);
@@ -60,7 +67,7 @@ static void write_hello(struct cyc_writer *w, const struct bench_args *d)
     cyc_record_close(w);
 }
 
-// Badges are bits, so that the signals of several handles can be told apart.
+// Badges are bits, so that the signals of several handles can be distinguished.
 static void grant(struct space *space, unsigned handle, struct object *object)
 {
 #if CONFIG_USERSPACE
@@ -73,11 +80,26 @@ static void grant(struct space *space, unsigned handle, struct object *object)
 #endif
 }
 
-static struct object *make_object(const struct request *request, struct bench_threads *bench)
+static void place(const struct circle *circle, struct thread *t)
+{
+#if CONFIG_SMP
+    if (circle->other_cpu)
+        smp_place(t, 1);
+#else
+    (void)circle;
+    (void)t;
+#endif
+}
+
+static struct object *make_object(const struct circle *circle, const struct request *request,
+                                  struct bench_threads *bench)
 {
     if (request->type == OBJECT_thread) {
         struct thread *t = thread_allocate(bench->peer_space, "other");
-        return t != NULL ? &t->object : NULL;
+        if (t == NULL)
+            return NULL;
+        place(circle, t);
+        return &t->object;
     }
     return object_create(request->type, request->a, request->b);
 }
@@ -85,7 +107,7 @@ static struct object *make_object(const struct request *request, struct bench_th
 static void make_objects(const struct circle *circle, struct bench_threads *bench)
 {
     for (unsigned i = 0; i < BENCH_OBJECTS_MAX && circle->objects[i].type != OBJECT_none; i++) {
-        bench_objects[i] = make_object(&circle->objects[i], bench);
+        bench_objects[i] = make_object(circle, &circle->objects[i], bench);
         if (bench_objects[i] == NULL)
             panic("no memory for object %u of %s", (uint64_t)i, circle->contract.key);
         grant(bench->client_space, i, bench_objects[i]);
@@ -178,6 +200,7 @@ static void setup(const struct circle *circle, struct bench_threads *bench,
         circle->setup(shared);
     if (circle->peer != NULL) {
         bench->peer = make_thread(circle, bench->peer_space, shared, ROLE_PEER);
+        place(circle, bench->peer);
         thread_start(bench->peer);
     }
     bench->client = make_thread(circle, bench->client_space, shared, ROLE_CLIENT);

@@ -285,7 +285,7 @@ const struct circle brand_circles[] = {
      .switches = 2},
     {.contract =
          {.key = "brand.upcall.mediated.run_now",
-          .title = "Brand raised, the scheduler asked: it runs the upcall, and is told of its end",
+          .title = "Brand raised, the scheduler asked: it runs the upcall, and sees that it ended",
           .sequence = SEQUENCE("client: brand_upcall", "kernel: switch to notifier",
                                "notifier: scheduler_switch", "kernel: switch to upcall",
                                "upcall: component_return", "upcall: scheduler_switch",

@@ -138,7 +138,42 @@ static void receiver(struct bench_shared *shared)
      .turns = round_trip_turns,                                                                  \
      .peer = server}
 
+// Each side's hart is idle while the other works: a turn is two interrupts and four switches, from
+// and to the idle threads, which stay in the space that is loaded.
+#define ROUND_TRIP_ELSEWHERE(length)                                                              \
+    {.contract = {.key = "endpoint.round_trip.words_" #length,                                    \
+                  .title = "Call and ReplyRecv: to a server on the other hart and back, " #length \
+                           " words",                                                              \
+                  .sequence = SEQUENCE("client: endpoint_call", "kernel: interrupt of idle",      \
+                                       "kernel: switch to peer", "peer: endpoint_reply_receive",  \
+                                       "kernel: interrupt of idle", "kernel: switch to client"),  \
+                  .interval = "round_trip",                                                       \
+                  .from = "client: before endpoint_call",                                         \
+                  .to = "client: after endpoint_call",                                            \
+                  .expect = EXPECT({"wakeups", 2}, {"slowpaths", 2}, {"ipis", 2},                 \
+                                   {"space_switches", 0}),                                        \
+                  .params = PARAMS({"words", #length}, {"placement", "other_cpu"}),               \
+                  .correction = "none"},                                                          \
+     .words = (length),                                                                           \
+     .client_priority = 254,                                                                      \
+     .peer_priority = 254,                                                                        \
+     .sides = U_TO_U,                                                                             \
+     .spaces = SAME_SPACE | CROSS_SPACE,                                                          \
+     .naming = BY_NOTHING,                                                                        \
+     .objects = {{OBJECT_endpoint, 0, 0}},                                                        \
+     .client_calls = 1,                                                                           \
+     .peer_calls = 1,                                                                             \
+     .switches = 4,                                                                               \
+     .interrupts = 2,                                                                             \
+     .other_cpu = 1,                                                                              \
+     .turns = round_trip_turns,                                                                   \
+     .peer = server}
+
 const struct circle endpoint_circles[] = {
+#if CONFIG_SMP
+    ROUND_TRIP_ELSEWHERE(0),
+    ROUND_TRIP_ELSEWHERE(10),
+#endif
     CALL(0, "fastpaths"),
     CALL(4, "fastpaths"),
     CALL(10, "slowpaths"),

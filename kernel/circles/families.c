@@ -21,6 +21,7 @@ extern const struct circle scheduler_circles[];
 extern const struct circle endpoint_circles[];
 extern const struct circle notification_circles[];
 extern const struct circle microkit_circles[];
+extern const struct circle memory_circles[];
 
 const struct circle *const families[] = {
     floor_circles,
@@ -41,5 +42,8 @@ const struct circle *const families[] = {
     endpoint_circles,
     notification_circles,
     microkit_circles,
+#if CONFIG_SMP
+    memory_circles,
+#endif
     NULL,
 };

@@ -48,7 +48,7 @@ static void drop_program(struct bench_shared *shared)
     static void name##_turns(void *arg, uint64_t turns)                      \
     {                                                                        \
         (void)arg;                                                           \
-        crossing_##name(turns, BOUNCE_PAGE, space_loaded->satp);             \
+        crossing_##name(turns, BOUNCE_PAGE, HERE(space_loaded)->satp);       \
     }
 CROSSING(one)
 CROSSING(two)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Notifications: sel4bench's rows, what their names say and what they time, and KBench's circle.
-#include "bench/kernel_circle.h"
+#include "other_hart.h"
 
 static void signal_turns(void *arg, uint64_t turns)
 {
@@ -62,6 +62,26 @@ static void timed_signaller(struct bench_shared *shared)
     }
 }
 
+#if CONFIG_SMP
+static void ask_turns(void *arg, uint64_t turns)
+{
+    struct notification *question = bench_object(arg, 0), *answer = bench_object(arg, 1);
+    for (; turns > 0; turns--) {
+        notification_signal(question);
+        notification_wait(answer);
+    }
+}
+
+static void answerer(struct bench_shared *shared)
+{
+    struct notification *question = bench_object(shared, 0), *answer = bench_object(shared, 1);
+    for (;;) {
+        notification_wait(question);
+        notification_signal(answer);
+    }
+}
+#endif
+
 #define PAIR                                                                         \
     .sides = K_TO_K | U_TO_U, .spaces = SAME_SPACE | CROSS_SPACE, .naming = BY_PAIR, \
     .objects = {{OBJECT_notification, 0, 0}}, .client_calls = 1, .peer_calls = 1, .switches = 2
@@ -101,6 +121,13 @@ static void timed_signaller(struct bench_shared *shared)
      .peer_priority = 0}
 
 const struct circle notification_circles[] = {
+#if CONFIG_SMP
+    {ROUND_TRIP_BETWEEN_HARTS("notification.round_trip",
+                              "Signal to the other hart and wait for the signal it answers with",
+                              "notification_signal", "notification_wait"),
+     .objects = {{OBJECT_notification, 0, 0}, {OBJECT_notification, 0, 0}}, .turns = ask_turns,
+     .peer = answerer},
+#endif
     {.contract = {.key = "notification.signal.immediate",
                   .title = "Signal that nobody waits for",
                   .sequence = SEQUENCE("client: notification_signal"),

@@ -166,6 +166,30 @@ static int64_t abort_part(void *arg)
     return (int64_t)(machine_clock.end() - begin);
 }
 
+#if CONFIG_SMP
+static void spin(struct bench_shared *shared)
+{
+    __atomic_store_n(&shared->scratch[0], 1, __ATOMIC_RELEASE);
+    for (;;)
+        ;
+}
+
+// The other hart is idle but for the thread that is aborted.
+static int64_t abort_running_part(void *arg)
+{
+    struct bench_shared *shared = arg;
+    struct thread *other = bench_object(shared, 0);
+    shared->scratch[0] = 0;
+    create_other(shared, spin, CLIENT_PRIORITY);
+    thread_start(other);
+    while (__atomic_load_n(&shared->scratch[0], __ATOMIC_ACQUIRE) == 0)
+        ;
+    uint64_t begin = machine_clock.begin();
+    thread_abort(other);
+    return (int64_t)(machine_clock.end() - begin);
+}
+#endif
+
 #define YIELD(key, title)                                                                      \
     CONTRACT(key, title, TO_AND_FRO("thread_yield", "thread_yield"), "one_way",                \
              "client: before thread_yield", "peer: after thread_yield", NULL, "clock reading", \
@@ -234,5 +258,26 @@ const struct circle thread_circles[] = {
               EXPECT({"wakeups", 1}), "clock reading", "subtracted"),
      LIFE, .sides = ALL_PAIRS, .client_calls = 2, .peer_calls = 3, .switches = 2,
      .pass = abort_part, .peer = starter},
+#if CONFIG_SMP
+    {.contract = {.key = "thread.abort.running",
+                  .title = "Abort a thread that runs on the other hart: until it is gone",
+                  .sequence = SEQUENCE("client: thread_create", "client: thread_start",
+                                       "kernel: interrupt of idle", "kernel: switch to other",
+                                       "client: thread_abort", "kernel: interrupt of other",
+                                       "kernel: switch to idle"),
+                  .interval = "half",
+                  .from = "client: before thread_abort",
+                  .to = "client: after thread_abort",
+                  .expect = EXPECT({"ipis", 2}),
+                  .params = PARAMS({"placement", "other_cpu"}),
+                  .correction = "clock reading"},
+     LIFE,
+     .sides = K_TO_K | U_TO_U,
+     .client_calls = 3,
+     .switches = 2,
+     .interrupts = 2,
+     .other_cpu = 1,
+     .pass = abort_running_part},
+#endif
     END_OF_FAMILY,
 };

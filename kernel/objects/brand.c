@@ -50,7 +50,7 @@ static int64_t ask_scheduler(struct user_scheduler *s, const struct thread *upca
 {
     struct thread *notifier = s->notifier;
     if (notifier == NULL || notifier->places[s->level].scheduler != s ||
-        notifier->state != THREAD_DORMANT)
+        notifier->state != THREAD_DORMANT || !is_here(notifier))
         return 0;
     upcall_prepare(notifier, s->component, UPCALL_BRAND_NOTIFY, notifier->places[s->level].slot,
                    upcall->places[s->level].slot, current->places[s->level].slot);
@@ -94,7 +94,7 @@ static inline int64_t raise(struct brand *b, uint64_t x, uint64_t y)
     const struct thread *upcall = b->upcall;
     if (upcall == NULL || upcall->brand != b)
         return ERROR_ABORTED;
-    return upcall->state != THREAD_DORMANT ? pend(b) : activate(b, x, y);
+    return upcall->state != THREAD_DORMANT || !is_here(upcall) ? pend(b) : activate(b, x, y);
 }
 
 int64_t brand_upcall(struct brand *brand, uint64_t a, uint64_t b)

@@ -44,7 +44,7 @@ static inline int64_t move(struct component *component, struct space *space, uin
     self->space = space;
     self->frame.pc = pc;
     self->user_sp = sp;
-    return space == space_loaded ? result : load_space(space, result);
+    return space == HERE(space_loaded) ? result : load_space(space, result);
 }
 
 // Where the thread's stack in that space is free; `last` is its newest invocation.
@@ -108,7 +108,7 @@ int64_t sys_component_upcall(uint64_t component, uint64_t thread, uint64_t argum
     struct component *c = (struct component *)into->object;
     if (c->space == NULL)
         return ERROR_ABORTED;
-    if (t->state != THREAD_DORMANT || t->migration.home == NULL)
+    if (t->state != THREAD_DORMANT || t->migration.home == NULL || !is_here(t))
         return ERROR_BUSY;
     t->level = current->level; // it runs in place of the caller
     t->threshold = current->level;
@@ -135,7 +135,7 @@ void upcall_prepare(struct thread *t, struct component *component, enum upcall t
 _Noreturn void upcall_begin(struct component *component, enum upcall type, uint64_t a)
 {
     upcall_prepare(current, component, type, a, 0, 0);
-    if (component->space != space_loaded)
+    if (component->space != HERE(space_loaded))
         load_space(component->space, 0);
     enter_upcall();
 }

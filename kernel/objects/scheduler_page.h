@@ -2,7 +2,7 @@
 //
 // The page that a user-level scheduler shares with the kernel. The scheduler writes which thread
 // runs next and how urgent each one is; the kernel reports what happens to them. A thread is named
-// by its slot, from 1; 0 is no thread.
+// by its slot, from 1; 0 means none.
 #ifndef SCHEDULER_PAGE_H
 #define SCHEDULER_PAGE_H
 

@@ -30,6 +30,7 @@ int64_t scheduler_map(struct user_scheduler *s)
     if (s->page == NULL)
         return ERROR_MEMORY;
     fence_page(address); // a hart may remember that the page was missing
+    smp_fence();
     if (space->scheduler_page == NULL)
         space->scheduler_page = s->page;
     return 0;
@@ -40,6 +41,8 @@ static int64_t take_slot(struct user_scheduler *s, struct thread *t, uint64_t sl
 {
     if (slot == 0 || slot >= SCHEDULED_MAX || s->page == NULL)
         return ERROR_ARGUMENT;
+    if (!is_here(t)) // its threads switch to each other directly
+        return ERROR_DENIED;
     if (t->places[s->level].scheduler != NULL ||
         (s->level > 0 && t->places[s->level - 1].scheduler == NULL))
         return ERROR_BUSY;
@@ -156,7 +159,7 @@ static __attribute__((noinline)) int64_t switch_specially(struct user_scheduler 
                                                 : 0;
     if (refused != 0)
         return refused;
-    if (next->state != THREAD_PARKED)
+    if (next->state != THREAD_PARKED || !is_here(next))
         return ERROR_BUSY;
     return how == SWITCH_TAIL ? end_in_switch(s, next) : run(next, THREAD_PARKED);
 }
@@ -179,7 +182,7 @@ int64_t scheduler_switch(struct user_scheduler *s, enum switch_how how)
         COUNT(switch_self);
         return 0;
     }
-    if (next->state != THREAD_PARKED)
+    if (next->state != THREAD_PARKED || !is_here(next))
         return ERROR_BUSY;
     return run(next, THREAD_PARKED);
 }

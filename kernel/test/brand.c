@@ -26,7 +26,7 @@ static struct thread *make(enum program program, uint64_t priority, uint64_t med
     return t;
 }
 
-// Runs the program to its end and checks that this is no fault.
+// Runs the program to its end and checks that this is not a fault.
 static void run(enum program program, uint64_t mediated)
 {
     struct thread *t = make(program, RUNNER_PRIORITY + 1, mediated);

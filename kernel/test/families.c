@@ -18,8 +18,12 @@ extern const struct test scheduling_tests[];
 extern const struct test program_tests[];
 extern const struct test component_tests[];
 extern const struct test brand_tests[];
+extern const struct test smp_tests[];
 
 const struct test *const test_families[] = {
+#if CONFIG_SMP // the others count on time that stands still while they run
+    smp_tests, semaphore_tests, queue_tests, event_set_tests, endpoint_tests,
+#else
     scheduler_tests,
     timeout_tests,
     semaphore_tests,
@@ -40,6 +44,7 @@ const struct test *const test_families[] = {
     component_tests,
     brand_tests,
     program_tests,
+#endif
 #endif
     NULL,
 };

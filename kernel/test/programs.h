@@ -18,6 +18,7 @@
     PROGRAM(spin)                  \
     PROGRAM(take_forever)          \
     PROGRAM(call_server)           \
+    PROGRAM(await_word)            \
     PROGRAM(use_heap)              \
     PROGRAM(fuzz)
 

@@ -5,10 +5,15 @@
 #include "bench/runner.h"
 #include "monitor.h"
 #include "page_alloc.h"
+#include "smp.h"
 #include "space.h"
 #include "string.h"
 #include "test.h"
 #include "trap.h"
+
+#if CONFIG_SMP
+const int smp_sleeps = 1;
+#endif
 
 #define KEPT_MAX 32
 

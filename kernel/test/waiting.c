@@ -253,7 +253,7 @@ const struct test waiting_tests[] = {
     {"equal waiters are served in order", every_equals_in_order},
     {"the more urgent waiter is served first", every_more_urgent_first},
     {"a waiter moves with its priority", every_moves_with_its_priority},
-    {"who may not wait is told so", every_may_not_wait},
+    {"a thread that may not wait gets an error", every_may_not_wait},
     {"a wait times out", every_times_out},
     {"a wait that ends in time has no timeout", every_in_time_no_timeout},
     {"an aborted waiter is forgotten", every_aborted_is_forgotten},

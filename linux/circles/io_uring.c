@@ -2,6 +2,7 @@
 //
 // io_uring by plain system calls: an operation that does nothing, and a round trip of messages from
 // ring to ring. One io_uring_enter both submits and waits, so each side enters the kernel once.
+// With SQPOLL a thread of the kernel takes submissions on another CPU.
 #define _GNU_SOURCE
 #include <linux/io_uring.h>
 #include <stdatomic.h>
@@ -10,13 +11,15 @@
 #include <unistd.h>
 
 #include "contract.h"
+#include "spin.h"
 
 #define RING_ENTRIES 4
+#define POLLS_MS 1000
 
 // The two queues as the kernel maps them. One operation at a time is in flight, always in slot 0.
 struct ring {
     int fd;
-    _Atomic uint32_t *submit_tail;
+    _Atomic uint32_t *submit_tail, *submit_flags;
     _Atomic uint32_t *complete_head, *complete_tail;
     struct io_uring_sqe *operation;
 };
@@ -31,9 +34,8 @@ static void *map_ring(int fd, size_t size, off_t offset)
     return memory;
 }
 
-static struct ring make_ring(void)
+static struct ring make_ring_with(struct io_uring_params params)
 {
-    struct io_uring_params params = {0};
     int fd = (int)syscall(SYS_io_uring_setup, RING_ENTRIES, &params);
     if (fd < 0)
         circle_skip("this kernel refuses io_uring_setup; see the sysctl kernel.io_uring_disabled");
@@ -48,10 +50,16 @@ static struct ring make_ring(void)
     return (struct ring){
         .fd = fd,
         .submit_tail = (_Atomic uint32_t *)(void *)(submit + params.sq_off.tail),
+        .submit_flags = (_Atomic uint32_t *)(void *)(submit + params.sq_off.flags),
         .complete_head = (_Atomic uint32_t *)(void *)(complete + params.cq_off.head),
         .complete_tail = (_Atomic uint32_t *)(void *)(complete + params.cq_off.tail),
         .operation = map_ring(fd, params.sq_entries * sizeof(struct io_uring_sqe), IORING_OFF_SQES),
     };
+}
+
+static struct ring make_ring(void)
+{
+    return make_ring_with((struct io_uring_params){0});
 }
 
 static void require(uint8_t operation, const char *missing)
@@ -96,6 +104,51 @@ static void operations(void *arg, uint64_t turns)
     for (; turns > 0; turns--) {
         submit(&client);
         enter(&client, 1);
+    }
+}
+
+// The kernel's thread polls for longer than any pause between two tests, on the peers' CPU.
+static void set_up_polled(const struct linux_circle *self)
+{
+    (void)self;
+    client = make_ring_with((struct io_uring_params){
+        .flags = IORING_SETUP_SQPOLL | IORING_SETUP_SQ_AFF,
+        .sq_thread_cpu = (uint32_t)cpu_of(OTHER_CPU),
+        .sq_thread_idle = POLLS_MS,
+    });
+    *client.operation = (struct io_uring_sqe){.opcode = IORING_OP_NOP, .fd = -1};
+}
+
+// Hands an operation to the kernel's thread, which a machine may have kept from polling so long
+// that it sleeps: then it is woken by a system call.
+static inline void submit_polled(void)
+{
+    submit(&client);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(client.submit_flags, memory_order_relaxed) &
+                             IORING_SQ_NEED_WAKEUP,
+                         0))
+        must(syscall(SYS_io_uring_enter, client.fd, 0, 0, IORING_ENTER_SQ_WAKEUP, NULL, 0),
+             "io_uring_enter");
+}
+
+static void polled_operations(void *arg, uint64_t turns)
+{
+    (void)arg;
+    for (; turns > 0; turns--) {
+        uint32_t head = atomic_load_explicit(client.complete_head, memory_order_relaxed);
+        submit_polled();
+        SPIN_UNTIL(atomic_load_explicit(client.complete_tail, memory_order_acquire) != head)
+        atomic_store_explicit(client.complete_head, head + 1, memory_order_release);
+    }
+}
+
+static void awaited_operations(void *arg, uint64_t turns)
+{
+    (void)arg;
+    for (; turns > 0; turns--) {
+        submit_polled();
+        enter(&client, 0);
     }
 }
 
@@ -159,4 +212,33 @@ CIRCLE("io_uring.message.cross.equal") = {
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "equal"}, {"words", "2"}),
     MESSAGE,
     EQUAL(2, CROSS_SPACE),
+};
+
+#define POLLED                                                                          \
+    .from = "client: before it submits", .to = "client: after it takes the completion", \
+    .params = CYC_PARAMS({"sqpoll", "on the peers' CPU"}), .setup = set_up_polled,      \
+    .placement = OTHER_CPU, .spins = 1, .client = 50
+
+CIRCLE("io_uring.nop.sqpoll.spinning.other_cpu") = {
+    .title =
+        "An operation that does nothing, taken by the kernel's thread on another CPU; the client "
+        "polls for its completion",
+    .sequence = CYC_SEQUENCE("client: submits in memory", "kernel's thread: completes in memory",
+                             "client: sees the completion"),
+    .expect = CYC_EXPECT({"entries", 0}, {"switches", 0}, {"faults", 0}),
+    POLLED,
+    .turns = polled_operations,
+};
+
+// Whether the completion is there before the client has gone to sleep is a race.
+CIRCLE("io_uring.nop.sqpoll.waiting.other_cpu") = {
+    .title =
+        "An operation that does nothing, taken by the kernel's thread on another CPU; the client "
+        "waits in a system call",
+    .sequence = CYC_SEQUENCE("client: submits in memory", "client: io_uring_enter",
+                             "kernel's thread: completes in memory, wakes client",
+                             "client: returns from io_uring_enter"),
+    .expect = CYC_EXPECT({"entries", 1}, {"involuntary", 0}, {"faults", 0}),
+    POLLED,
+    .turns = awaited_operations,
 };

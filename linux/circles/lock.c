@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "contract.h"
-#include "futex.h"
+#include "futex_lock.h"
 #include "rseq.h"
 
 static pthread_mutex_t mutex;
@@ -83,35 +83,20 @@ static void hand_overs(void *arg, uint64_t turns)
     }
 }
 
-// The three-state lock: free, held, held with sleepers. Without contention it takes one atomic
-// instruction each way; it enters the kernel only if a thread may sleep.
-enum { FREE, HELD, SLEEPERS };
-static _Atomic uint32_t word;
+static _Atomic uint32_t word; // a futex_lock
 
-static inline void futex_lock(void)
+static inline void lock_word(void)
 {
-    uint32_t seen = FREE;
-    if (atomic_compare_exchange_strong_explicit(&word, &seen, HELD, memory_order_acquire,
-                                                memory_order_relaxed))
-        return;
-    // Whoever has waited cannot know whether others still do, so it leaves SLEEPERS behind.
-    outcomes->contended++;
-    while (atomic_exchange_explicit(&word, SLEEPERS, memory_order_acquire) != FREE)
-        futex_wait(&word, SLEEPERS, FUTEX_PRIVATE_FLAG);
-}
-
-static inline void futex_unlock(void)
-{
-    if (atomic_exchange_explicit(&word, FREE, memory_order_release) == SLEEPERS)
-        futex_wake(&word, FUTEX_PRIVATE_FLAG);
+    if (futex_lock(&word))
+        outcomes->contended++;
 }
 
 static void futex_locks(void *arg, uint64_t turns)
 {
     (void)arg;
     CYC_SHORT_TURNS(turns, {
-        futex_lock();
-        futex_unlock();
+        lock_word();
+        futex_unlock(&word);
     })
 }
 
@@ -120,8 +105,8 @@ static void serve_futex_lock(const struct linux_circle *self)
     (void)self;
     for (;;) {
         sem_wait(&go);
-        futex_lock();
-        futex_unlock();
+        lock_word();
+        futex_unlock(&word);
     }
 }
 
@@ -135,9 +120,9 @@ static void futex_hand_overs(void *arg, uint64_t turns)
 {
     (void)arg;
     for (; turns > 0; turns--) {
-        futex_lock();
+        lock_word();
         sem_post(&go);
-        futex_unlock();
+        futex_unlock(&word);
     }
 }
 

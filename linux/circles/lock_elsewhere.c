@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Locks between two CPUs: a ticket lock and an MCS lock, which spin, and the C library's mutexes
-// and read-write lock, which enter the kernel where they must. Each is handed over (each side takes
-// the lock in turn) and contended (both take it as often as they can; a turn is one time that the
-// client has it). MCS: Mellor-Crummey, Scott, Algorithms for scalable synchronization on
-// shared-memory multiprocessors, 1991.
+// Locks between two CPUs: a ticket lock and an MCS lock, which spin, and a futex lock of our own
+// and the C library's mutexes and read-write lock, which enter the kernel where they must. Each is
+// handed over (each side takes the lock in turn) and contended (both take it as often as they can;
+// a turn is one time that the client has it). MCS: Mellor-Crummey, Scott, Algorithms for scalable
+// synchronization on shared-memory multiprocessors, 1991.
 #define _GNU_SOURCE
 #include <pthread.h>
 
 #include "contract.h"
+#include "futex_lock.h"
 #include "spin.h"
 
 #define LINE_BYTES 128
@@ -24,6 +25,7 @@ static struct board {
     _Atomic uint32_t served;
     _Alignas(LINE_BYTES) _Atomic(struct place *) last;
     struct place client, server;
+    _Alignas(LINE_BYTES) _Atomic uint32_t word;   // a futex_lock
     _Alignas(LINE_BYTES) _Atomic uint64_t turn;   // who takes the lock next: odd numbers the server
     _Alignas(LINE_BYTES) _Atomic uint64_t rounds; // of the client
     _Alignas(LINE_BYTES) uint64_t guarded;
@@ -65,6 +67,18 @@ static void mcs_unlock(struct place *place)
         SPIN_UNTIL((next = atomic_load_explicit(&place->next, memory_order_acquire)) != NULL)
     }
     atomic_store_explicit(&next->waits, 0, memory_order_release);
+}
+
+static void word_lock(struct place *place)
+{
+    (void)place;
+    futex_lock(&board->word);
+}
+
+static void word_unlock(struct place *place)
+{
+    (void)place;
+    futex_unlock(&board->word);
 }
 
 static pthread_mutex_t mutex;
@@ -125,6 +139,7 @@ struct kind {
 };
 static const struct kind ticket = {make_nothing, ticket_lock, ticket_unlock};
 static const struct kind mcs = {make_nothing, mcs_lock, mcs_unlock};
+static const struct kind three_state = {make_nothing, word_lock, word_unlock};
 static const struct kind normal = {make_mutex, mutex_lock, mutex_unlock};
 static const struct kind inheriting = {make_pi_mutex, mutex_lock, mutex_unlock};
 static const struct kind writers = {make_rwlock, write_lock, write_unlock};
@@ -243,6 +258,20 @@ CIRCLE("spin_lock.mcs.contended.other_cpu") = {
     CONTENDED,
     SPINNING,
     .variant = &mcs,
+};
+
+CIRCLE("futex_lock.hand_over.other_cpu") = {
+    .title = "Our own three-state futex lock, taken by two CPUs in turn",
+    HANDED,
+    SLEEPING,
+    .variant = &three_state,
+};
+
+CIRCLE("futex_lock.contended.other_cpu") = {
+    .title = "Our own three-state futex lock, taken by two CPUs as often as they can",
+    CONTENDED,
+    SLEEPING,
+    .variant = &three_state,
 };
 
 CIRCLE("mutex.normal.hand_over.other_cpu") = {

@@ -146,6 +146,16 @@ static void library_waits(void *arg, uint64_t turns)
     }
 }
 
+// On another CPU the server preempts nobody.
+#define SERVER_PART_ELSEWHERE                                                                  \
+    "client: blocks in its event loop", "server: returns to its event loop", "server: notify", \
+        "server: blocks in its event loop"
+#define NOTIFYING_ELSEWHERE(...)                                                                  \
+    .elsewhere = &(const struct elsewhere)                                                        \
+    {                                                                                             \
+        .sequence = CYC_SEQUENCE(__VA_ARGS__),                                                    \
+        .expect = CYC_EXPECT({"entries", 4}, {"involuntary", 0}, {"faults", 0}, {"elsewhere", 0}) \
+    }
 #define SERVER_PART                                                         \
     "server: preempts client, returns to its event loop", "server: notify", \
         "server: blocks in its event loop"
@@ -160,6 +170,16 @@ CIRCLE("microkit.ppcall") = {
     .to = "client: after the call",
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(3, CROSS_SPACE),
+    .elsewhere =
+        &(const struct elsewhere){
+            .sequence = CYC_SEQUENCE("client: store, FUTEX_WAKE", "client: blocks in FUTEX_WAIT",
+                                     "server: returns from FUTEX_WAIT", "server: store, FUTEX_WAKE",
+                                     "server: blocks in FUTEX_WAIT",
+                                     "client: returns from FUTEX_WAIT"),
+            // A side may find the word changed before it sleeps, and then makes no FUTEX_WAIT.
+            .expect = CYC_EXPECT({"involuntary", 0}, {"faults", 0}, {"elsewhere", 0}),
+            .at_least = CYC_EXPECT({"entries", 2}),
+        },
     .setup = set_up_calls,
     .turns = calls,
 };
@@ -171,6 +191,7 @@ CIRCLE("microkit.notify") = {
     .to = "client: in its event loop, notified",
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(4, CROSS_SPACE),
+    NOTIFYING_ELSEWHERE("client: notify", SERVER_PART_ELSEWHERE, "client: event loop returns"),
     .setup = set_up_notifications,
     .turns = notifications,
 };
@@ -184,6 +205,9 @@ CIRCLE("microkit.notify_bare_coroutine_wait") = {
     .to = "client: in its event loop, notified",
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(4, CROSS_SPACE),
+    NOTIFYING_ELSEWHERE("client: event loop switches to the worker", "client: worker notifies",
+                        "client: worker switches to the event loop", SERVER_PART_ELSEWHERE,
+                        "client: event loop returns"),
     .setup = set_up_bare,
     .turns = bare_waits,
 };
@@ -199,6 +223,10 @@ CIRCLE("microkit.notify_coroutine_wait") = {
     .to = "client: in its event loop, notified",
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(4, CROSS_SPACE),
+    NOTIFYING_ELSEWHERE("client: event loop signals the semaphore, which hands over to the worker",
+                        "client: worker notifies",
+                        "client: worker waits on the semaphore, the event loop runs",
+                        SERVER_PART_ELSEWHERE, "client: event loop returns"),
     .setup = set_up_library,
     .turns = library_waits,
 };

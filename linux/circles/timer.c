@@ -6,7 +6,7 @@
 // between those, some 30 ns.
 //
 // If the deadline passed before the client slept (in a guest whose host took the CPU away), there
-// was no wake-up: the client's voluntary switches show it, and the turn is repeated.
+// was not a wake-up: the client's voluntary switches show it, and the turn is repeated.
 #define _GNU_SOURCE
 #include <sys/resource.h>
 #include <sys/timerfd.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "contract.h"
+#include "stamp.h"
 
 #define AHEAD_NS 150000
 #define NS_PER_S 1000000000
@@ -101,6 +102,37 @@ static int64_t pass_timerfd(void *arg)
     return pass(timerfd_until);
 }
 
+static struct stamp *woken;
+
+static void serve_timerfd(const struct linux_circle *self)
+{
+    uint64_t expired;
+    (void)self;
+    for (;;) {
+        must(read(fd, &expired, sizeof expired), "read");
+        stamp_now(woken);
+    }
+}
+
+static void set_up_timerfd_elsewhere(const struct linux_circle *self)
+{
+    set_up_timerfd(self);
+    woken = shared_alloc(sizeof *woken);
+    peer_start(self, serve_timerfd);
+}
+
+// The client computes until the server has woken, so the timer's interrupt comes to its CPU.
+static int64_t pass_timerfd_elsewhere(void *arg)
+{
+    (void)arg;
+    peers_await();
+    uint64_t number = stamp_number(woken);
+    struct deadline d = choose_deadline();
+    const struct itimerspec setting = {.it_value = d.at};
+    must(timerfd_settime(fd, TFD_TIMER_ABSTIME, &setting, NULL), "timerfd_settime");
+    return (int64_t)(stamp_after(woken, number) - d.clock);
+}
+
 // While the client sleeps, other threads may use the CPU, so these contracts expect no number of
 // switches. Two of the entries are getrusage's, outside of the interval.
 CIRCLE("timer.nanosleep") = {
@@ -135,4 +167,24 @@ CIRCLE("timer.timerfd") = {
     .setup = set_up_timerfd,
     .pass = pass_timerfd,
     .client = 50,
+};
+
+CIRCLE("timer.timerfd.other_cpu") = {
+    .title = "Wake-up latency of a timerfd's deadline, armed on one CPU for a thread on another",
+    .sequence = CYC_SEQUENCE("client: chooses a deadline, timerfd_settime", "deadline passes",
+                             "kernel: timer interrupt on the client's CPU wakes server",
+                             "server: its CPU leaves idle", "server: returns from read",
+                             "server: blocks in read"),
+    .interval = ONE_WAY,
+    .from = "deadline, on the client's clock",
+    .to = "server: after read",
+    .expect = CYC_EXPECT({"entries", 2}, {"interrupts", 1}, {"switches", 1}, {"cpu_switches", 0},
+                         {"other_cpu_switches", 2}, {"wakeups", 1}, {"voluntary", 0},
+                         {"involuntary", 0}, {"faults", 0}, {"elsewhere", 0}),
+    .params = CYC_PARAMS({"ahead_ns", "150000"}),
+    .setup = set_up_timerfd_elsewhere,
+    .pass = pass_timerfd_elsewhere,
+    .placement = OTHER_CPU,
+    .client = 50,
+    .server = 50,
 };

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "contract.h"
+#include "stamp.h"
 
 // An eventfd stands for a notification: giving never blocks, and taking collects all gives.
 static int notification;
@@ -167,7 +168,8 @@ static void gives(void *arg, uint64_t turns)
 
 // The clock when the taker last returned from its call, and when it last entered it.
 static struct stamps {
-    uint64_t out, in;
+    struct stamp out;
+    uint64_t in;
 } *stamps;
 
 static void serve_stamping(const struct linux_circle *self)
@@ -176,8 +178,8 @@ static void serve_stamping(const struct linux_circle *self)
     void (*take)(void) = object->take;
     for (;;) {
         take();
-        // The giver reads them when its call has returned; both run on one processor.
-        stamps->out = clock_end();
+        // A giver on the same CPU reads them when its call has returned.
+        stamp_now(&stamps->out);
         stamps->in = clock_begin();
     }
 }
@@ -196,7 +198,31 @@ static int64_t pass_give(void *arg)
     void (*give)(void) = object->give;
     uint64_t begin = clock_begin();
     give();
-    return (int64_t)(stamps->out - begin);
+    return (int64_t)(stamps->out.clock - begin);
+}
+
+// The taker is on another CPU, which is idle when the giver calls.
+static int64_t pass_give_elsewhere(void *arg)
+{
+    const struct linux_circle *self = arg;
+    const struct object *object = self->variant;
+    void (*give)(void) = object->give;
+    peers_await();
+    uint64_t taken = stamp_number(&stamps->out);
+    uint64_t begin = clock_begin();
+    give();
+    return (int64_t)(stamp_after(&stamps->out, taken) - begin);
+}
+
+#define RESTS_PER_S 1000 // a rest lasts a millisecond
+
+// The same after that CPU has been idle for so long that its kernel chooses a deep state.
+static int64_t pass_give_rested(void *arg)
+{
+    peers_await();
+    for (uint64_t began = clock_begin(); clock_begin() - began < clock_hz() / RESTS_PER_S;)
+        relax();
+    return pass_give_elsewhere(arg);
 }
 
 static int64_t pass_take(void *arg)
@@ -249,9 +275,22 @@ static void sysv_gives_and_takes(void *arg, uint64_t turns)
 #define WHOLE(give, take)                                                          \
     WAKE(give, take), .from = "client: before " give, .to = "client: after " give, \
         .setup = set_up, .turns = gives
-#define TO_TAKER(give, take)                                               \
-    WAKE(give, take), .interval = ONE_WAY, .from = "client: before " give, \
-        .to = "server: after " take, .setup = set_up_stamping, .pass = pass_give
+#define TO_TAKER(give, take, entries)                                             \
+    WAKE(give, take), .interval = ONE_WAY, .from = "client: before " give,        \
+        .to = "server: after " take, .setup = set_up_stamping, .pass = pass_give, \
+        .elsewhere = &(const struct elsewhere)                                    \
+    {                                                                             \
+        .sequence = CYC_SEQUENCE(WOKEN(give, take)), .expect = AWAKENED(entries), \
+        .pass = pass_give_elsewhere                                               \
+    }
+#define WOKEN(give, take)                                                         \
+    "client: " give, "server: its CPU leaves idle", "server: returns from " take, \
+        "server: blocks in " take
+// Only the server's CPU switches: from idle to the server, and back.
+#define AWAKENED(entries)                                                                       \
+    CYC_EXPECT({"entries", entries}, {"switches", 1}, {"cpu_switches", 0},                      \
+               {"other_cpu_switches", 2}, {"wakeups", 1}, {"voluntary", 0}, {"involuntary", 0}, \
+               {"faults", 0}, {"elsewhere", 0})
 #define TO_GIVER(give, take)                                               \
     WAKE(give, take), .interval = ONE_WAY, .from = "server: before " take, \
         .to = "client: after " give, .setup = set_up_stamping, .pass = pass_take
@@ -275,7 +314,7 @@ CIRCLE("notification.low_to_high.cross") = {
 CIRCLE("notification.low_to_high.one_way.same") = {
     .title = "Notification (eventfd) to a thread of higher priority: from the giver's call to the "
              "taker running",
-    TO_TAKER("write", "read"),
+    TO_TAKER("write", "read", 2),
     .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, SAME_SPACE),
     .variant = &notification_object,
@@ -284,9 +323,27 @@ CIRCLE("notification.low_to_high.one_way.same") = {
 CIRCLE("notification.low_to_high.one_way.cross") = {
     .title = "Notification (eventfd) to a thread of higher priority: from the giver's call to the "
              "taker running",
-    TO_TAKER("write", "read"),
+    TO_TAKER("write", "read", 2),
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, CROSS_SPACE),
+    .variant = &notification_object,
+};
+
+CIRCLE("wake.idle.rested_1ms.same.other_cpu") = {
+    .title =
+        "Notification (eventfd) to a thread on another CPU that has been idle for 1 ms: from the "
+        "giver's call to the taker running",
+    .sequence = CYC_SEQUENCE("client: computes for 1 ms", WOKEN("write", "read")),
+    .interval = ONE_WAY,
+    .from = "client: before write",
+    .to = "server: after read",
+    .expect = AWAKENED(2),
+    .params = CYC_PARAMS({"space", "same"}, {"rest_us", "1000"}),
+    .setup = set_up_stamping,
+    .pass = pass_give_rested,
+    .placement = OTHER_CPU,
+    .client = 50,
+    .server = 50,
     .variant = &notification_object,
 };
 
@@ -328,7 +385,7 @@ CIRCLE("semaphore.posix.give_take.blocking.cross") = {
 CIRCLE("semaphore.posix.give.wake+ctx") = {
     .title = "POSIX semaphore, taker of higher priority waiting: from the giver's call to the "
              "taker running",
-    TO_TAKER("sem_post", "sem_wait"),
+    TO_TAKER("sem_post", "sem_wait", 2),
     .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, SAME_SPACE),
     .variant = &posix_semaphore,
@@ -371,7 +428,7 @@ CIRCLE("semaphore.sysv.give_take.blocking.cross") = {
 CIRCLE("semaphore.sysv.give.wake+ctx") = {
     .title = "System V semaphore, taker of higher priority waiting: from the giver's call to the "
              "taker running",
-    TO_TAKER("semop +1", "semop -1"),
+    TO_TAKER("semop +1", "semop -1", 2),
     .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, SAME_SPACE),
     .variant = &sysv_semaphore,
@@ -405,7 +462,7 @@ CIRCLE("condvar.signal_wait.cross") = {
 CIRCLE("condvar.signal.wake+ctx") = {
     .title =
         "Condition variable, waiter of higher priority: from the giver's call to the taker running",
-    TO_TAKER("lock, set, unlock, signal", "pthread_cond_wait"),
+    TO_TAKER("lock, set, unlock, signal", "pthread_cond_wait", 3),
     .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
     SERVER_HIGHER(3, SAME_SPACE),
     .variant = &condition_variable,

@@ -24,7 +24,8 @@ uint64_t AxiPort::cycles_to(uint64_t address)
     return bus_.slow(address) ? latency_.draw() : 1;
 }
 
-AxiPort::AxiPort(Bus &bus, Latency latency) : bus_(bus), latency_(latency)
+AxiPort::AxiPort(Bus &bus, Latency latency, unsigned width_bytes)
+    : bus_(bus), latency_(latency), width_bytes_(width_bytes)
 {
 }
 
@@ -62,7 +63,7 @@ void AxiPort::write_beats(uint64_t cycle)
         Burst &burst = writes_.front();
         Beat beat = beats_.front();
         beats_.pop_front();
-        if (!bus_.write(burst.address, beat.data, beat.strobe)) {
+        if (!write(burst.address, beat)) {
             fault(&faults_.writes, burst.address);
             burst.mapped = false;
         }
@@ -73,6 +74,29 @@ void AxiPort::write_beats(uint64_t cycle)
             writes_.pop_front();
         }
     }
+}
+
+// Lanes lie side by side from the last multiple of the port's width on.
+bool AxiPort::write(uint64_t address, const Beat &beat)
+{
+    bool mapped = true;
+    uint64_t at = address & ~uint64_t{width_bytes_ - 1};
+    for (unsigned lane = 0; lane < width_bytes_ / 8; lane++) {
+        auto strobe = static_cast<uint8_t>(beat.strobe >> 8 * lane);
+        if (strobe != 0)
+            mapped &= bus_.write(at + 8 * lane, beat.data[lane], strobe);
+    }
+    return mapped;
+}
+
+// A read of fewer bytes than the port is wide stands in all lanes: the core takes its own.
+bool AxiPort::read(uint64_t address, unsigned bytes, Lanes *data)
+{
+    if (bytes > 8)
+        return bus_.read(address, 8, &(*data)[0]) && bus_.read(address + 8, 8, &(*data)[1]);
+    bool mapped = bus_.read(address, bytes, &(*data)[0]);
+    (*data)[1] = (*data)[0];
+    return mapped;
 }
 
 void AxiPort::fault(uint64_t *count, uint64_t address)
@@ -97,8 +121,8 @@ const AxiResponse &AxiPort::offer(uint64_t cycle)
 void AxiPort::offer_beat()
 {
     const Burst &burst = reads_.front();
-    uint64_t data = 0;
-    bool mapped = bus_.read(burst.address, 1u << burst.size, &data);
+    Lanes data = {};
+    bool mapped = read(burst.address, 1u << burst.size, &data);
     if (!mapped)
         fault(&faults_.reads, burst.address);
     offered_.r_resp = mapped ? OKAY : DECODE_ERROR;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The subordinate end of an AXI4 port with a stated latency. Data is 64 bits wide, bursts
+// The subordinate end of an AXI4 port with a stated latency. Data is 64 or 128 bits wide, bursts
 // increment.
 //
 // Latency model: the first beat of a read is offered 1 + latency cycles after its address was
@@ -11,6 +11,7 @@
 #ifndef AXI_H
 #define AXI_H
 
+#include <array>
 #include <cstdint>
 #include <deque>
 
@@ -33,6 +34,9 @@ struct Faults {
     uint64_t last_address = 0;
 };
 
+// The data of one beat, by lanes of eight bytes; a port of 64 bits has the first alone.
+using Lanes = std::array<uint64_t, 2>;
+
 // What the core drives: addresses and data that it offers, answers that it takes.
 struct AxiRequest {
     bool aw_valid;
@@ -40,8 +44,8 @@ struct AxiRequest {
     uint64_t aw_addr;
     uint8_t aw_size;
     bool w_valid;
-    uint64_t w_data;
-    uint8_t w_strb;
+    Lanes w_data;
+    uint16_t w_strb;
     bool w_last;
     bool b_ready;
     bool ar_valid;
@@ -57,14 +61,14 @@ struct AxiResponse {
     uint8_t b_id, b_resp;
     bool r_valid;
     uint8_t r_id;
-    uint64_t r_data;
+    Lanes r_data;
     uint8_t r_resp;
     bool r_last;
 };
 
 class AxiPort {
   public:
-    AxiPort(Bus &bus, Latency latency);
+    AxiPort(Bus &bus, Latency latency, unsigned width_bytes);
     // Before the clock rises, with all signals settled: what is handed over in this cycle.
     void take(const AxiRequest &request, uint64_t cycle);
     // After the clock has risen: what is offered in the next cycle.
@@ -84,18 +88,22 @@ class AxiPort {
     };
 
     struct Beat {
-        uint64_t data;
-        uint8_t strobe, last;
+        Lanes data;
+        uint16_t strobe;
+        bool last;
     };
 
     uint64_t cycles_to(uint64_t address); // until the answer to a burst
     void take_write(const AxiRequest &request);
     void write_beats(uint64_t cycle);
+    bool write(uint64_t address, const Beat &beat);
+    bool read(uint64_t address, unsigned bytes, Lanes *data);
     void offer_beat();
     void fault(uint64_t *count, uint64_t address);
 
     Bus &bus_;
     Latency latency_;
+    unsigned width_bytes_; // of a beat that fills all lanes
     AxiResponse offered_ = {};
     std::deque<Burst> reads_, writes_, answers_;
     std::deque<Beat> beats_; // data may come before its address

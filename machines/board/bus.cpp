@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bus.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 namespace board {
@@ -68,7 +70,8 @@ bool Map::write(uint64_t address, uint64_t data, uint8_t strobe)
 }
 
 // What firmware does on other boards: a0 = number of the hart, a1 = device tree, then the image.
-Devices::Devices(uint64_t entry, uint64_t device_tree)
+// Firmware itself finds in a2 what follows it: OpenSBI's struct fw_dynamic_info, version 2.
+Devices::Devices(uint64_t entry, uint64_t device_tree, uint64_t firmware)
     : stub_{
           0x00000297'f1402573, // csrr a0, mhartid;  auipc t0, 0
           0x01c2b283'0142b583, // ld a1, 20(t0);     ld t0, 28(t0)
@@ -76,6 +79,14 @@ Devices::Devices(uint64_t entry, uint64_t device_tree)
           device_tree,         entry,
       }
 {
+    if (firmware == 0)
+        return;
+    constexpr uint64_t MAGIC = 0x4942534f, VERSION = 2, SUPERVISOR = 1;
+    stub_[1] = 0x02428613'0142b583; // ld a1, 20(t0);     addi a2, t0, 36
+    stub_[2] = 0x00028067'01c2b283; // ld t0, 28(t0);     jr t0
+    stub_[4] = firmware;
+    const uint64_t info[] = {MAGIC, VERSION, entry, SUPERVISOR};
+    std::copy(std::begin(info), std::end(info), &stub_[5]); // no options, hart 0
 }
 
 // 0x5555 passes; 0x7777, a reset, ends a machine that runs one image, too; 0x3333 fails with the

@@ -85,7 +85,8 @@ class Map : public Bus {
 // reads one register, so the width of a read tells which of the two is meant.
 class Devices : public Bus {
   public:
-    Devices(uint64_t entry, uint64_t device_tree);
+    // `entry` is the image's; `firmware` starts first where it is not 0, and goes on there.
+    Devices(uint64_t entry, uint64_t device_tree, uint64_t firmware);
     // Bit 0 is source 1 of the core's PLIC: the UART.
     uint8_t interrupts() const
     {
@@ -108,7 +109,7 @@ class Devices : public Bus {
     uint64_t read_uart(uint64_t offset, unsigned bytes);
     void finish(uint32_t word);
 
-    uint64_t stub_[5];
+    uint64_t stub_[11];
     Uart uart_;
     bool finished_ = false;
     int code_ = 0;

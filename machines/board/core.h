@@ -19,6 +19,8 @@ struct Description {
     const char *model;      // of the device tree: "... core in simulation"
     const char *compatible; // of the device tree's root
     const char *isa;        // as the device tree writes it: rv64imac
+    uint32_t harts;
+    unsigned memory_width_bytes; // of a beat at the memory port: 8 or 16
 };
 extern const Description DESCRIPTION;
 
@@ -41,18 +43,19 @@ class Core {
     virtual void respond(Port port, const AxiResponse &response) = 0;
     // The levels of the interrupt lines of devices: bit 0 is source 1 of the PLIC.
     virtual void interrupt(uint8_t lines) = 0;
-    // Whether the hart waits for an interrupt.
+    // Whether all harts wait for an interrupt.
     virtual bool waits() const = 0;
-    // Sets the time to one tick before the timer, if one is set and lies ahead. The hart itself is
-    // not touched: it executes what it would have executed, some millions of cycles earlier.
+    // Sets the time to one tick before the earliest timer, if one is set and lies ahead. The harts
+    // are not touched: they execute what they would have executed, some millions of cycles earlier.
     virtual void leap() = 0;
+    virtual void set_time(uint64_t ticks) = 0;
     // Writes the cycle into the trace, if there is one. Once a cycle, before the clock rises.
     virtual void observe(uint64_t cycle) = 0;
     // Throws std::runtime_error if not all of the trace could be written.
     virtual void close_trace() = 0;
     // Whether the trace has all that was asked for, so that the run may end.
     virtual bool traced() const = 0;
-    // Of the instruction that retired last, or near it.
+    // Of the instruction that the first hart retired last, or near it.
     virtual uint64_t pc() const = 0;
 };
 

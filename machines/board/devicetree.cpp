@@ -16,7 +16,16 @@ constexpr uint32_t TIMEBASE_HZ =
     1000000; // as Rocket's own tree states it; mtime counts once in 100 cycles
 
 // Phandles of the interrupt controllers.
-constexpr uint32_t HART = 1, PLIC = 2;
+constexpr uint32_t PLIC = 1, FIRST_HART = 2;
+
+// Two interrupts of each hart's own controller, hart by hart.
+static std::vector<uint32_t> of_each_hart(uint32_t harts, uint32_t first, uint32_t second)
+{
+    std::vector<uint32_t> cells;
+    for (uint32_t hart = FIRST_HART; hart < FIRST_HART + harts; hart++)
+        cells.insert(cells.end(), {hart, first, hart, second});
+    return cells;
+}
 
 class Tree {
   public:
@@ -107,15 +116,11 @@ class Tree {
     std::map<std::string, uint32_t> names_;
 };
 
-static void add_hart(Tree &t, const char *isa)
+static void add_hart(Tree &t, uint32_t hart, const char *isa)
 {
-    t.begin("cpus");
-    t.cells("#address-cells", {1});
-    t.cells("#size-cells", {0});
-    t.cells("timebase-frequency", {TIMEBASE_HZ});
-    t.begin("cpu@0");
+    t.begin("cpu@" + std::to_string(hart));
     t.text("device_type", "cpu");
-    t.cells("reg", {0});
+    t.cells("reg", {hart});
     t.text("status", "okay");
     t.text("compatible", "riscv");
     t.text("riscv,isa", isa);
@@ -124,13 +129,23 @@ static void add_hart(Tree &t, const char *isa)
     t.text("compatible", "riscv,cpu-intc");
     t.cells("#interrupt-cells", {1});
     t.flag("interrupt-controller");
-    t.cells("phandle", {HART});
-    t.end();
+    t.cells("phandle", {FIRST_HART + hart});
     t.end();
     t.end();
 }
 
-static void add_devices(Tree &t)
+static void add_harts(Tree &t, const Description &core)
+{
+    t.begin("cpus");
+    t.cells("#address-cells", {1});
+    t.cells("#size-cells", {0});
+    t.cells("timebase-frequency", {TIMEBASE_HZ});
+    for (uint32_t hart = 0; hart < core.harts; hart++)
+        add_hart(t, hart, core.isa);
+    t.end();
+}
+
+static void add_devices(Tree &t, uint32_t harts)
 {
     t.begin("soc");
     t.text("compatible", "simple-bus");
@@ -140,12 +155,12 @@ static void add_devices(Tree &t)
     t.begin("clint@2000000");
     t.text("compatible", "riscv,clint0");
     t.reg(0x2000000, 0x10000);
-    t.cells("interrupts-extended", {HART, 3, HART, 7});
+    t.cells("interrupts-extended", of_each_hart(harts, 3, 7));
     t.end();
     t.begin("interrupt-controller@c000000");
     t.text("compatible", "riscv,plic0");
     t.reg(0xc000000, 0x4000000);
-    t.cells("interrupts-extended", {HART, 11, HART, 9});
+    t.cells("interrupts-extended", of_each_hart(harts, 11, 9));
     t.cells("#interrupt-cells", {1});
     t.flag("interrupt-controller");
     t.cells("riscv,ndev", {8});
@@ -157,7 +172,7 @@ static void add_devices(Tree &t)
     t.cells("clock-frequency", {1843200}); // for drivers that insist on a divisor; none is needed
     t.end();
     t.begin("test@10002000");
-    t.text("compatible", "sifive,test0");
+    t.text("compatible", "sifive,test1");
     t.reg(FINISHER_BASE, 0x1000);
     t.end();
     t.end();
@@ -176,12 +191,12 @@ std::vector<uint8_t> device_tree(const Description &core, const std::string &boo
     t.text("bootargs", bootargs);
     t.text("stdout-path", "/soc/serial@10001000");
     t.end();
-    add_hart(t, core.isa);
+    add_harts(t, core);
     t.begin("memory@80000000");
     t.text("device_type", "memory");
     t.reg(RAM_BASE, ram_bytes);
     t.end();
-    add_devices(t);
+    add_devices(t, core.harts);
     t.end();
     return t.blob();
 }

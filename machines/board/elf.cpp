@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -25,11 +26,12 @@ static Elf64_Ehdr read_header(const std::string &path, const std::vector<uint8_t
 {
     Elf64_Ehdr header;
     if (bytes.size() < sizeof header || memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
-        throw BadImage(path + " is no ELF file; give the linked kernel, not a raw binary of it");
+        throw BadImage(path +
+                       " is not an ELF file; give the linked kernel, not a raw binary of it");
     memcpy(&header, bytes.data(), sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         header.e_machine != EM_RISCV || header.e_type != ET_EXEC)
-        throw BadImage(path + " is no 64-bit RISC-V executable linked to fixed addresses; this "
+        throw BadImage(path + " is not a 64-bit RISC-V executable linked to fixed addresses; this "
                               "core runs nothing else");
     if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phoff > bytes.size() ||
         header.e_phnum > (bytes.size() - header.e_phoff) / sizeof(Elf64_Phdr))
@@ -69,11 +71,12 @@ static uint64_t physical(uint64_t entry, const std::vector<Elf64_Phdr> &segments
     return entry;
 }
 
-uint64_t load_elf(const std::string &path, Ram &ram)
+Loaded load_elf(const std::string &path, Ram &ram)
 {
     std::vector<uint8_t> bytes = read_file(path);
     Elf64_Ehdr header = read_header(path, bytes);
     std::vector<Elf64_Phdr> loaded;
+    uint64_t begin = ~0ull, end = 0;
     for (unsigned i = 0; i < header.e_phnum; i++) {
         Elf64_Phdr p;
         memcpy(&p, bytes.data() + header.e_phoff + i * sizeof p, sizeof p);
@@ -81,12 +84,14 @@ uint64_t load_elf(const std::string &path, Ram &ram)
             continue;
         load_segment(path, bytes, p, ram);
         loaded.push_back(p);
+        begin = std::min(begin, p.p_paddr);
+        end = std::max(end, p.p_paddr + p.p_memsz);
     }
     uint64_t entry = physical(header.e_entry, loaded);
     if (ram.span(entry, 4) == nullptr || entry % 2 != 0)
         throw BadImage(path + " starts at " + hex(entry) +
                        ", where no instruction can be; link it into RAM");
-    return entry;
+    return {entry, begin, end};
 }
 
 } // namespace board

@@ -18,9 +18,13 @@ struct BadImage : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Copies every PT_LOAD segment to its physical address; the rest of RAM is zero. Returns the
-// physical entry point.
-uint64_t load_elf(const std::string &path, Ram &ram);
+// Physical addresses: the entry point, the first byte and the one behind the last.
+struct Loaded {
+    uint64_t entry, begin, end;
+};
+
+// Copies every PT_LOAD segment to its physical address; the rest of RAM is zero.
+Loaded load_elf(const std::string &path, Ram &ram);
 
 } // namespace board
 

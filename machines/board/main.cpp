@@ -24,11 +24,12 @@ namespace board {
 enum Exit { PASSED = 0, FAILED = 1, USAGE = 2, BROKEN = 5, BOUND = 124 };
 
 struct Options {
-    std::string image, append;
+    std::string image, firmware, append;
     TraceOptions trace;
     Span span;
     uint64_t memory_mib = 128;
     uint64_t max_cycles = 0; // 0: none
+    uint64_t time = 0;       // of mtime, at reset
     bool leap = false;
     Latency latency;
 };
@@ -38,8 +39,9 @@ struct Usage : std::runtime_error {
 };
 
 constexpr const char *HELP =
-    "usage: %s [--append WORDS] [--memory-mib N] [--memory-latency CYCLES]\n"
-    "              [--memory-jitter SEED] [--max-cycles N] [--leap] [--trace FILE]\n"
+    "usage: %s [--append WORDS] [--firmware FILE.elf] [--memory-mib N]\n"
+    "              [--memory-latency CYCLES] [--memory-jitter SEED] [--max-cycles N]\n"
+    "              [--time TICKS] [--leap] [--trace FILE]\n"
     "              [--trace-from PC] [--trace-to PC] [--trace-skip N] [--trace-count N] "
     "IMAGE.elf\n";
 constexpr uint64_t LATENCY_MAX = 100000;
@@ -47,7 +49,7 @@ constexpr uint64_t TREE_BYTES = 0x10000; // of the end of RAM
 constexpr uint64_t RESET_CYCLES = 20;
 constexpr uint64_t IDLE_CYCLES = 1000; // before --leap: whatever was under way has ended by then
 constexpr uint64_t FAULT_READS_MAX =
-    1000; // fetch may run ahead to where nothing is; so many reads are no accident
+    1000; // fetch may run ahead to where nothing is; so many reads are not an accident
 
 static uint64_t number(const std::string &option, const char *text, uint64_t low, uint64_t high)
 {
@@ -64,6 +66,10 @@ static void take_option(Options &o, const std::string &option, const char *value
 {
     if (option == "--append") {
         o.append = value;
+    } else if (option == "--firmware") {
+        o.firmware = value;
+    } else if (option == "--time") {
+        o.time = number(option, value, 0, UINT64_MAX);
     } else if (option == "--trace") {
         o.trace.path = value;
     } else if (option == "--trace-from") {
@@ -116,11 +122,24 @@ static Options read_options(int argc, char **argv)
     return o;
 }
 
+// What starts first, or 0 where no firmware is asked for. Throws BadImage.
+static uint64_t load_firmware(const Options &o, const Loaded &image, Ram &ram)
+{
+    if (o.firmware.empty())
+        return 0;
+    Loaded firmware = load_elf(o.firmware, ram);
+    if (image.begin < firmware.end && firmware.begin < image.end)
+        throw BadImage(o.image + " lies where " + o.firmware +
+                       " does; link it behind the firmware, at 0x80200000, or leave out "
+                       "--firmware");
+    return firmware.entry;
+}
+
 // Memory and devices with the image in them. Throws BadImage.
 struct Board {
     explicit Board(const Options &o)
         : ram(o.memory_mib << 20), tree_at(RAM_BASE + ram.bytes() - TREE_BYTES),
-          devices(load_elf(o.image, ram), tree_at)
+          image(load_elf(o.image, ram)), devices(image.entry, tree_at, load_firmware(o, image, ram))
     {
         std::vector<uint8_t> tree = device_tree(DESCRIPTION, o.append, ram.bytes());
         memcpy(ram.span(tree_at, tree.size()), tree.data(), tree.size());
@@ -128,6 +147,7 @@ struct Board {
 
     Ram ram;
     uint64_t tree_at;
+    Loaded image;
     Devices devices;
 };
 
@@ -142,8 +162,9 @@ class Machine {
   public:
     Machine(const Options &o, Board &board)
         : core_(make_core(o.trace)), devices_(board.devices),
-          map_(board.ram, board.devices, core_->inside()), memory_(map_, o.latency),
-          mmio_(map_, Latency{}), leap_(o.leap)
+          map_(board.ram, board.devices, core_->inside()),
+          memory_(map_, o.latency, DESCRIPTION.memory_width_bytes), mmio_(map_, Latency{}, 8),
+          leap_(o.leap)
     {
         core_->respond(Port::MEMORY, AxiResponse{});
         core_->respond(Port::DEVICES, AxiResponse{});
@@ -154,6 +175,7 @@ class Machine {
             core_->clock(true);
         }
         core_->reset(false);
+        core_->set_time(o.time);
     }
 
     // Until the image has finished, all of a span is traced, something went wrong, the bound, or

@@ -41,13 +41,15 @@ struct TraceStep {
     uint64_t pc;
     uint32_t insn;
     uint8_t privilege; // 0 user, 1 supervisor, 3 machine
-    uint8_t flags;     // bit 0: trapped instead of retiring; bit 1: an interrupt was taken here
+    uint8_t flags;     // bit 0: trapped instead of retiring; bit 1: an interrupt was taken here;
+                       // from bit 2 on the hart
     uint16_t space;    // 0 without translation, else numbered by page table in order of appearance
     uint32_t cause_cyc[CAUSES];
 };
 static_assert(sizeof(TraceStep) == 72, "a step is 72 bytes");
 
 constexpr uint8_t TRAPPED = 1, INTERRUPTED = 2;
+constexpr unsigned HART_SHIFT = 2;
 
 // From an execution of one address to the next of another, wherever an image has no hints.
 struct Span {

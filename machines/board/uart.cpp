@@ -42,7 +42,7 @@ uint8_t Uart::identify_interrupt()
     return fifo | ID_EMPTY;
 }
 
-// The transmitter is always empty, so that a driver that begins to ask is told at once.
+// The transmitter is always empty, so that a driver that begins to ask is interrupted at once.
 void Uart::enable_interrupts(uint8_t enable)
 {
     if (enable & ~interrupt_enable_ & ENABLE_EMPTY)

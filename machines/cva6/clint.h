@@ -18,6 +18,10 @@ class Clint : public Bus {
     void tick();
     // To one tick before the timer, if one is set and lies ahead.
     void leap();
+    void set_time(uint64_t ticks)
+    {
+        time_ = ticks;
+    }
     bool software_interrupt() const
     {
         return software_ & 1;

@@ -13,7 +13,8 @@
 
 namespace board {
 
-const Description DESCRIPTION = {"cva6", "CVA6 core in simulation", "openhwgroup,cva6", "rv64imac"};
+const Description DESCRIPTION = {
+    "cva6", "CVA6 core in simulation", "openhwgroup,cva6", "rv64imac", 1, 8};
 
 // CLINT and PLIC, as the port finds them.
 class Inside : public Bus {
@@ -73,7 +74,7 @@ class Cva6 : public Core {
         if (port == Port::DEVICES)
             return AxiRequest{};
         return {!!top_.aw_valid_o, top_.aw_id_o,      top_.aw_addr_o,  top_.aw_size_o,
-                !!top_.w_valid_o,  top_.w_data_o,     top_.w_strb_o,   !!top_.w_last_o,
+                !!top_.w_valid_o,  {top_.w_data_o},   top_.w_strb_o,   !!top_.w_last_o,
                 !!top_.b_ready_o,  !!top_.ar_valid_o, top_.ar_id_o,    top_.ar_addr_o,
                 top_.ar_len_o,     top_.ar_size_o,    !!top_.r_ready_o};
     }
@@ -87,7 +88,7 @@ class Cva6 : public Core {
         top_.b_resp_i = response.b_resp;
         top_.r_valid_i = response.r_valid;
         top_.r_id_i = response.r_id;
-        top_.r_data_i = response.r_data;
+        top_.r_data_i = response.r_data[0];
         top_.r_resp_i = response.r_resp;
         top_.r_last_i = response.r_last;
     }
@@ -110,6 +111,11 @@ class Cva6 : public Core {
     void leap() override
     {
         inside_.clint.leap();
+    }
+
+    void set_time(uint64_t ticks) override
+    {
+        inside_.clint.set_time(ticks);
     }
 
     void observe(uint64_t cycle) override

@@ -4,40 +4,66 @@
 // an uncached AXI4 port; CLINT and PLIC are inside.
 #include "core.h"
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "Vrocket.h"
-#include "Vrocket___024root.h"
+#include "tile.h"
 #include "trace.h"
 
 namespace board {
 
-const Description DESCRIPTION = {"rocket", "Rocket core in simulation",
-                                 "freechips,rocketchip-unknown", ROCKET_ISA};
+const Description DESCRIPTION = {"rocket",
+                                 "Rocket core in simulation",
+                                 "freechips,rocketchip-unknown",
+                                 ROCKET_ISA,
+                                 ROCKET_HARTS,
+                                 sizeof(Vrocket::mem_axi4_0_r_bits_data)};
 
-#define REQUEST(port)                                                                  \
-    AxiRequest                                                                         \
-    {                                                                                  \
-        !!top_.port##_aw_valid, top_.port##_aw_bits_id, top_.port##_aw_bits_addr,      \
-            top_.port##_aw_bits_size, !!top_.port##_w_valid, top_.port##_w_bits_data,  \
-            top_.port##_w_bits_strb, !!top_.port##_w_bits_last, !!top_.port##_b_ready, \
-            !!top_.port##_ar_valid, top_.port##_ar_bits_id, top_.port##_ar_bits_addr,  \
-            top_.port##_ar_bits_len, top_.port##_ar_bits_size, !!top_.port##_r_ready   \
+// A port's data, which Verilator keeps as one word of 64 bits or as four of 32.
+static inline Lanes lanes(uint64_t signal)
+{
+    return {signal};
+}
+
+static inline Lanes lanes(const VlWide<4> &signal)
+{
+    return {signal[0] | uint64_t{signal[1]} << 32, signal[2] | uint64_t{signal[3]} << 32};
+}
+
+static inline void set_lanes(QData &signal, const Lanes &data)
+{
+    signal = data[0];
+}
+
+static inline void set_lanes(VlWide<4> &signal, const Lanes &data)
+{
+    for (unsigned i = 0; i < 4; i++)
+        signal[i] = static_cast<uint32_t>(data[i / 2] >> 32 * (i % 2));
+}
+
+#define REQUEST(port)                                                                        \
+    AxiRequest                                                                               \
+    {                                                                                        \
+        !!top_.port##_aw_valid, top_.port##_aw_bits_id, top_.port##_aw_bits_addr,            \
+            top_.port##_aw_bits_size, !!top_.port##_w_valid, lanes(top_.port##_w_bits_data), \
+            top_.port##_w_bits_strb, !!top_.port##_w_bits_last, !!top_.port##_b_ready,       \
+            !!top_.port##_ar_valid, top_.port##_ar_bits_id, top_.port##_ar_bits_addr,        \
+            top_.port##_ar_bits_len, top_.port##_ar_bits_size, !!top_.port##_r_ready         \
     }
 
-#define RESPOND(port, response)                \
-    top_.port##_b_valid = response.b_valid;    \
-    top_.port##_b_bits_id = response.b_id;     \
-    top_.port##_b_bits_resp = response.b_resp; \
-    top_.port##_r_valid = response.r_valid;    \
-    top_.port##_r_bits_id = response.r_id;     \
-    top_.port##_r_bits_data = response.r_data; \
-    top_.port##_r_bits_resp = response.r_resp; \
+#define RESPOND(port, response)                          \
+    top_.port##_b_valid = response.b_valid;              \
+    top_.port##_b_bits_id = response.b_id;               \
+    top_.port##_b_bits_resp = response.b_resp;           \
+    top_.port##_r_valid = response.r_valid;              \
+    top_.port##_r_bits_id = response.r_id;               \
+    set_lanes(top_.port##_r_bits_data, response.r_data); \
+    top_.port##_r_bits_resp = response.r_resp;           \
     top_.port##_r_bits_last = response.r_last
 
-#define CORE(name) \
-    top_.rootp     \
-        ->ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__core__DOT__##name
+#define CORE(hart, name) TILE_SIGNAL(*top_.rootp, hart, core__DOT__##name)
 #define CLINT(name) top_.rootp->ExampleRocketSystem__DOT__clint__DOT__##name
 constexpr uint64_t NEVER = ~0ull; // a timer that is not set
 
@@ -49,8 +75,12 @@ class Rocket : public Core {
     {
         ALWAYS_READY(mem_axi4_0);
         ALWAYS_READY(mmio_axi4_0);
-        if (!trace.path.empty())
-            tracer_.emplace(trace, *top_.rootp);
+        if (trace.path.empty())
+            return;
+        file_.emplace(trace);
+        uint32_t harts = trace.span ? 1 : ROCKET_HARTS; // a span is of the first hart
+        for (uint32_t hart = 0; hart < harts; hart++)
+            tracers_.emplace_back(*file_, *top_.rootp, hart);
     }
 
     ~Rocket() override
@@ -90,40 +120,60 @@ class Rocket : public Core {
 
     bool waits() const override
     {
-        return CORE(csr_io_csr_stall);
+        for (uint32_t hart = 0; hart < ROCKET_HARTS; hart++)
+            if (!CORE(hart, csr_io_csr_stall))
+                return false;
+        return true;
     }
 
     void leap() override
     {
-        if (CLINT(timecmp_0) != NEVER && CLINT(time_) < CLINT(timecmp_0))
-            CLINT(time_) = CLINT(timecmp_0) - 1;
+        uint64_t timer = earliest_timer();
+        if (timer != NEVER && CLINT(time_) < timer)
+            CLINT(time_) = timer - 1;
+    }
+
+    void set_time(uint64_t ticks) override
+    {
+        CLINT(time_) = ticks;
     }
 
     void observe(uint64_t cycle) override
     {
-        if (tracer_)
-            tracer_->observe(cycle);
+        for (Tracer &tracer : tracers_)
+            tracer.observe(cycle);
     }
 
     void close_trace() override
     {
-        if (tracer_)
-            tracer_->close();
+        if (file_)
+            file_->close();
     }
 
     bool traced() const override
     {
-        return tracer_ && tracer_->complete();
+        return file_ && file_->complete();
     }
 
     uint64_t pc() const override
     {
-        return static_cast<uint64_t>(static_cast<int64_t>(CORE(csr_io_trace_0_iaddr) << 24) >> 24);
+        return static_cast<uint64_t>(static_cast<int64_t>(CORE(0, csr_io_trace_0_iaddr) << 24) >>
+                                     24);
     }
 
   private:
+    uint64_t earliest_timer() const
+    {
+#if ROCKET_HARTS == 1
+        return CLINT(timecmp_0);
+#else
+        return std::min(CLINT(timecmp_0), CLINT(timecmp_1));
+#endif
+    }
+
     Vrocket top_;
-    std::optional<Tracer> tracer_;
+    std::optional<TraceFile> file_;
+    std::vector<Tracer> tracers_; // one a hart
 };
 
 std::unique_ptr<Core> make_core(const TraceOptions &trace)

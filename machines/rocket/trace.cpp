@@ -3,19 +3,18 @@
 
 #include <cstring>
 
-#include "Vrocket___024root.h"
+#include "tile.h"
 
 // Signals inside the core, as signals.vlt makes them readable.
-#define TILE(name) \
-    core_.ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__##name
+#define TILE(name) TILE_SIGNAL(model_, hart_, name)
 #define CORE(name) TILE(core__DOT__##name)
 #define DATA(name) TILE(dcache__DOT__##name)
 #define FETCH(name) TILE(frontend__DOT__##name)
 
 namespace board {
 
-Tracer::Tracer(const TraceOptions &options, const Vrocket___024root &core)
-    : core_(core), file_(options)
+Tracer::Tracer(TraceFile &file, const Vrocket___024root &model, uint32_t hart)
+    : file_(file), model_(model), hart_(hart)
 {
 }
 
@@ -154,6 +153,7 @@ void Tracer::retire(uint64_t cycle)
     step.insn = interrupted ? 0 : (insn & 3) == 3 ? insn : insn & 0xffff;
     step.privilege = CORE(csr__DOT__reg_mstatus_prv);
     step.flags = interrupted ? INTERRUPTED : trapped ? TRAPPED : 0;
+    step.flags |= static_cast<uint8_t>(hart_ << HART_SHIFT);
     memcpy(step.cause_cyc, cause_cyc_, sizeof cause_cyc_);
     file_.add(step, CORE(csr__DOT__reg_satp_mode) == 0 ? 0 : CORE(csr__DOT__reg_satp_ppn));
     memset(cause_cyc_, 0, sizeof cause_cyc_);

@@ -20,19 +20,9 @@ namespace board {
 
 class Tracer {
   public:
-    // Throws std::runtime_error if the file cannot be made.
-    Tracer(const TraceOptions &options, const Vrocket___024root &core);
+    Tracer(TraceFile &file, const Vrocket___024root &model, uint32_t hart);
     // Once a cycle, with all signals settled, before the clock rises.
     void observe(uint64_t cycle);
-    // Throws std::runtime_error if not all could be written.
-    void close()
-    {
-        file_.close();
-    }
-    bool complete() const
-    {
-        return file_.complete();
-    }
 
   private:
     Cause at_write_back() const;
@@ -46,8 +36,9 @@ class Tracer {
     void charge_jump(uint64_t pc, uint64_t next_pc);
     void retire(uint64_t cycle);
 
-    const Vrocket___024root &core_;
-    TraceFile file_;
+    TraceFile &file_; // that all harts share
+    const Vrocket___024root &model_;
+    uint32_t hart_;
     Cause ex_ = UNATTRIBUTED, mem_ = UNATTRIBUTED,
           wb_ = UNATTRIBUTED;         // the slot in each stage; ISSUE: an instruction
     Cause fetch_ = UNATTRIBUTED;      // why fetch started anew, until ID issues

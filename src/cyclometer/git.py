@@ -13,7 +13,7 @@ from cyclometer.text import plain
 def git(root: Path, *words: str, stdin: str = "") -> str:
     """What git prints. Raises UsageError with its own words where it fails."""
     try:
-        told = subprocess.run(
+        done = subprocess.run(
             ["git", "-C", str(root), *words],
             check=False,
             input=stdin,
@@ -22,9 +22,9 @@ def git(root: Path, *words: str, stdin: str = "") -> str:
         )
     except FileNotFoundError as error:
         raise UsageError("git is not installed; install it and try again") from error
-    if told.returncode:
-        raise UsageError(f"git {words[0]} failed: {last_line(told.stderr)}")
-    return told.stdout
+    if done.returncode:
+        raise UsageError(f"git {words[0]} failed: {last_line(done.stderr)}")
+    return done.stdout
 
 
 def commit(root: Path, name: str) -> str:
@@ -34,7 +34,7 @@ def commit(root: Path, name: str) -> str:
             root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
         ).strip()
     except UsageError as error:
-        raise UsageError(f"{name!r} is no commit of the repository in {root}") from error
+        raise UsageError(f"{name!r} is not a commit of the repository in {root}") from error
 
 
 def subject(root: Path, name: str) -> str:

@@ -36,6 +36,12 @@ def test_a_core_that_is_shared_at_either_end_tags_the_test() -> None:
     assert found(before, [ALONE, ALONE, SHARED, ALONE, ALONE - 100]) == [1, 2]
 
 
+def test_a_reading_wanders_by_6_percent_on_a_core_of_its_own() -> None:
+    readings = [ALONE, ALONE * 106 // 100, ALONE * 102 // 100, ALONE * 108 // 100]
+    assert found(readings, [ALONE] * 4) == [3]
+    assert found([ALONE] * 4, readings) == [3]
+
+
 def test_where_hardly_any_test_had_the_core_to_itself_none_is_tagged() -> None:
     assert found([ALONE, *[SHARED] * 19], [ALONE] * 20) == []
     assert found([ALONE] * 3 + [SHARED] * 17, [ALONE] * 20) == list(range(3, 20))

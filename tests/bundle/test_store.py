@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from cyclometer.bundle import store
+from cyclometer.bundle import database, store
 from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import COLUMNS, MISSING, Bundle
 from cyclometer.errors import BadFile, NothingMeasured
@@ -50,6 +50,30 @@ def test_a_bundle_from_before_contracts_had_a_source_is_read(
         assert row["contract"].pop("source") == ""
     identity.write_text(json.dumps(older))
     assert store.read(tmp_path / "one").identity.rows == bundle.identity.rows
+
+
+def test_duckdb_starts_once_a_process_and_anew_after_an_error(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start takes longer than a small bundle; an error inside of DuckDB ends an instance."""
+    starts: list[object] = []
+    start = duckdb.connect
+
+    def counted() -> object:
+        starts.append(started := start())
+        return started
+
+    monkeypatch.setattr(duckdb, "connect", counted)
+    database._started.cache_clear()
+    for name in ("one", "two"):
+        store.write(bundle, tmp_path / name, {})
+        store.read(tmp_path / name)
+    assert len(starts) == 1
+    (tmp_path / "one" / store.SAMPLES).write_bytes(b"no Parquet")
+    with pytest.raises(BadFile):
+        store.read(tmp_path / "one")
+    assert len(store.read(tmp_path / "two").samples) == len(bundle.samples)
+    assert len(starts) == 2
 
 
 def test_any_engine_can_query_a_store(bundle: Bundle, tmp_path: Path) -> None:

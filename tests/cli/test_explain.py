@@ -16,12 +16,14 @@ from cyclometer.cli import cli, sampled
 from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
 from cyclometer.explain import sources
 from cyclometer.explain import tail as tails
+from cyclometer.record.profile import Profile
 from cyclometer.record.schema import Clock, Contract
 from cyclometer.record.trace import TraceResult
 from cyclometer.targets.api import TRACE_FLOW, Request
 from cyclometer.targets.registry import TARGETS
 from tests.explain import machine
 from tests.explain.test_evidence import boot
+from tests.explain.test_profile import made
 
 KEY = "thing.poke"
 
@@ -62,10 +64,10 @@ def test_lines_are_annotated(bundles: tuple[str, str]) -> None:
 
 
 def test_json_holds_every_view_and_each_sums(bundles: tuple[str, str]) -> None:
-    told = json.loads(run(bundles[0], KEY, "--json"))
-    assert told.pop("schema") == "cyclometer/explanation/1"
-    assert set(told) == {"steady", "cold"}
-    for turn in told.values():
+    result = json.loads(run(bundles[0], KEY, "--json"))
+    assert result.pop("schema") == "cyclometer/explanation/1"
+    assert set(result) == {"steady", "cold"}
+    for turn in result.values():
         for view in ("phases", "modes", "functions", "lines", "instructions", "stacks"):
             assert sum(part["total"] for part in turn[view]) == turn["total"]
             assert all(sum(part["causes"].values()) == part["total"] for part in turn[view])
@@ -75,12 +77,12 @@ def test_json_holds_every_view_and_each_sums(bundles: tuple[str, str]) -> None:
 def test_the_difference_names_function_and_cause(bundles: tuple[str, str]) -> None:
     text = run("--diff", *bundles, KEY)
     assert "thing.poke: +87 cycles per turn" in text
-    told = json.loads(run("--diff", *bundles, KEY, "--json"))
-    assert told["change"] == 87
+    result = json.loads(run("--diff", *bundles, KEY, "--json"))
+    assert result["change"] == 87
     for view in ("functions", "phases", "modes", "causes"):
-        assert sum(part["change"] for part in told[view]) == 87
-    assert told["functions"][0]["name"] == "poke"
-    assert told["functions"][0]["causes"] == {"dcache": 87}
+        assert sum(part["change"] for part in result[view]) == 87
+    assert result["functions"][0]["name"] == "poke"
+    assert result["functions"][0]["causes"] == {"dcache": 87}
 
 
 def test_the_tail_is_the_turn_that_differs(tmp_path: Path) -> None:
@@ -93,9 +95,9 @@ def test_the_tail_is_the_turn_that_differs(tmp_path: Path) -> None:
     assert f"differs: {length + 40} cycles, +40: every 4 turns (3 of 11 turns)" in text
     assert f"cycles of each turn: {length} (8x), {length + 40} (3x)" in text
     assert "The turn that differs" in (tmp_path / "tail.html").read_text()
-    told = json.loads(run("--tail", str(tmp_path), KEY, "--json"))
-    assert told["schema"] == "cyclometer/tail/1"
-    assert (told["period"], told["change"], len(told["lengths"])) == (4, 40, 11)
+    result = json.loads(run("--tail", str(tmp_path), KEY, "--json"))
+    assert result["schema"] == "cyclometer/tail/1"
+    assert (result["period"], result["change"], len(result["lengths"])) == (4, 40, 11)
 
 
 def test_a_tail_is_of_one_side_and_of_many_turns(asked: list[Request]) -> None:
@@ -210,30 +212,86 @@ def test_the_first_boot_is_told_while_it_runs() -> None:
     assert "the steady turn" not in outcome.stdout
 
 
-class Native(Emulator):
-    """Stands for the Linux at hand, which has the circle that nothing else has."""
+class Native(Silent):
+    """Stands for the Linux at hand, which samples one circle."""
 
-    def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
-        del config
-        return machine.CYCLES, [Contract("native.thing")]
-
-    def profile(self, request: Request, key: str, seconds: float) -> None:
-        raise MeasurementFailed(f"sampled {key} of {request.config} for {seconds}")
+    def profile(self, request: Request, key: str, seconds: float) -> Profile:
+        assert (request, key, seconds) == (Request(), KEY, sampled.SECONDS)
+        return made()
 
 
-@pytest.mark.parametrize("readable", [True, False])
-def test_beside_samples_stands_the_command_for_the_exact_path_where_the_image_is_readable(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, readable: bool
-) -> None:
-    image = tmp_path / f"vmlinuz-{os.uname().release}"
-    if readable:
-        image.touch()
+class Broken(OfLinux):
+    """Stands for the one that boots kernels, where this one does not start."""
+
+    def trace(self, request: Request, keys: Sequence[str]) -> TraceResult:
+        del request, keys
+        raise MeasurementFailed("the kernel panicked")
+
+
+@pytest.fixture
+def own_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where the image of the running kernel is, if it is made."""
     monkeypatch.setattr(sampled, "_IMAGES", (str(tmp_path / "vmlinuz-{}"),))
-    there = {"linux": Native([]), "qemu-virt": Emulator([])}
+    return tmp_path / f"vmlinuz-{os.uname().release}"
+
+
+@pytest.fixture
+def linux(asked: list[Request], monkeypatch: pytest.MonkeyPatch) -> list[Request]:
+    """What the Linux at hand lets trace beside its samples."""
+    there = {"linux": Native([]), "qemu-linux": OfLinux(asked)}
     monkeypatch.setattr(TARGETS, "load", there.__getitem__)
-    outcome = CliRunner().invoke(cli, ["explain", "native.thing"])
-    assert isinstance(outcome.exception, MeasurementFailed)
-    assert (f"explain --kernel {image} native.thing" in outcome.stderr) == readable
+    return asked
+
+
+def test_beside_samples_stands_the_exact_path_of_the_same_kernel(
+    linux: list[Request], own_image: Path, tmp_path: Path
+) -> None:
+    own_image.touch()
+    page = tmp_path / "why.html"
+    text = run("--target", "linux", KEY, "-o", str(page))
+    (request,) = linux
+    assert (request.only, request.config) == ((KEY,), {"kernel": str(own_image)})
+    assert f"the same kernel executes {machine.LENGTH} cycles per turn" in text
+    _, inclusive, alone = text.split("by function")
+    rows = {cells[0]: cells[1:] for line in alone.splitlines() if (cells := line.split())}
+    assert rows["pipe_write"][:2] == ["600", "60.0%"]  # sampled and not executed
+    assert rows["context_switch"] == ["4", f"{4 / machine.LENGTH:.1%}"]  # the other way round
+    both = next(line for line in inclusive.splitlines() if line.startswith(" entry "))
+    assert both.split() == ["entry", "650", "65.0%", "62.0%", "to", "67.9%", "24", "72.7%"]
+    assert "Instructions" in page.read_text()
+
+
+@pytest.mark.usefixtures("linux")
+def test_samples_and_exact_path_are_one_document(own_image: Path) -> None:
+    assert json.loads(run("--target", "linux", KEY, "--json"))["exact"] is None
+    own_image.touch()
+    exact = json.loads(run("--target", "linux", KEY, "--json"))["exact"]
+    assert sum(part["total"] for part in exact["functions"]) == exact["total"]
+
+
+def test_samples_need_no_image_and_its_absence_is_one_line(
+    linux: list[Request], own_image: Path
+) -> None:
+    outcome = CliRunner().invoke(cli, ["explain", "--target", "linux", KEY], catch_exceptions=False)
+    assert (outcome.exit_code, linux) == (0, [])
+    assert f"no exact path beside the samples: {own_image} cannot be read" in outcome.stderr
+    assert "pipe_write" in outcome.stdout
+
+
+@pytest.mark.parametrize("key", [KEY, "native.thing"])
+def test_a_path_that_cannot_be_traced_costs_no_samples(
+    monkeypatch: pytest.MonkeyPatch, own_image: Path, key: str
+) -> None:
+    own_image.touch()
+    native = Native([])
+    monkeypatch.setattr(native, "profile", lambda *_: made())
+    there = {"linux": native, "qemu-linux": Broken([])}
+    monkeypatch.setattr(TARGETS, "load", there.__getitem__)
+    outcome = CliRunner().invoke(cli, ["explain", "--target", "linux", key], catch_exceptions=False)
+    assert outcome.exit_code == 0
+    why = "the kernel panicked" if key == KEY else "target qemu-linux cannot run native.thing here"
+    assert why in outcome.stderr
+    assert "pipe_write" in outcome.stdout
 
 
 def test_what_a_guest_boots_is_said_by_options_as_for_run(asked: list[Request]) -> None:

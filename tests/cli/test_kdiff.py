@@ -74,11 +74,11 @@ def test_packages_are_named_by_what_was_found_and_images_as_given() -> None:
 @pytest.mark.usefixtures("asked")
 def test_the_long_form_is_a_page_with_the_mail_and_the_flame_graphs(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    told = run(*IMAGES, "-o", str(page))
+    result = run(*IMAGES, "-o", str(page))
     text = page.read_text()
     assert "poke" in text
     assert text.count("Flame graph") >= 2
-    assert told.stdout.splitlines()[0] in text
+    assert result.stdout.splitlines()[0] in text
     with pytest.raises(UsageError, match="choose another -o"):
         run(*IMAGES, "-o", str(tmp_path / "no" / "x.html"))
 
@@ -100,8 +100,8 @@ def test_a_revision_needs_to_be_told_how_to_build_it(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.usefixtures("asked")
 def test_json_is_what_its_schema_says() -> None:
-    told = run(*IMAGES, "--json").stdout
-    content = json.loads(told)
+    result = run(*IMAGES, "--json").stdout
+    content = json.loads(result)
     assert content.pop("schema") == documents.name("kernels")
     (one,) = msgspec.convert(content, documents.KernelsCompared).rows
     assert one.change == one.explained == sum(f.change for f in one.functions) == 5

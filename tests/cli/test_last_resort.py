@@ -75,12 +75,12 @@ def test_every_command_turns_an_exception_into_one_sentence(
 ) -> None:
     done = python(PLANT.format(planted=planted))
     assert done.returncode == 0, done.stderr
-    told = [line for line in done.stderr.splitlines() if line.startswith("cyclometer: ")]
+    result = [line for line in done.stderr.splitlines() if line.startswith("cyclometer: ")]
     ends = [line for line in done.stderr.splitlines() if " ended with " in line]
     assert ends == [f"{name} ended with {code}" for name in COMMANDS]
-    assert len([*filter(None, done.stderr.splitlines())]) == len(told) + len(ends)
-    assert len(told) == (len(COMMANDS) if sentence else 0)
-    assert all(sentence in line for line in told)
+    assert len([*filter(None, done.stderr.splitlines())]) == len(result) + len(ends)
+    assert len(result) == (len(COMMANDS) if sentence else 0)
+    assert all(sentence in line for line in result)
 
 
 def test_a_defect_prints_its_traceback_when_asked() -> None:

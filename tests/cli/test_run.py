@@ -15,7 +15,13 @@ from click.testing import CliRunner
 from cyclometer.bundle import store
 from cyclometer.bundle.model import Problem
 from cyclometer.cli import cli, run
-from cyclometer.errors import BadFile, MeasurementFailed, NotComparable, NothingMeasured
+from cyclometer.errors import (
+    BadFile,
+    MeasurementFailed,
+    NotComparable,
+    NothingMeasured,
+    UsageError,
+)
 from cyclometer.targets.api import TRACE_FLOW, MeasurementResult, Request
 from cyclometer.targets.registry import TARGETS
 from tests.compare.bundles import measured
@@ -34,6 +40,12 @@ def test_an_existing_bundle_is_refused_before_anything_is_measured(
             cli, ["run", *matrix, "-o", str(tmp_path / "bundle")], catch_exceptions=False
         )
     assert list(taken.iterdir()) == []
+
+
+def test_one_image_is_not_measured_under_several_labels(tmp_path: Path) -> None:
+    words = ["run", "--image", "x.elf", "--matrix", "mcs=off,on", "-o", str(tmp_path / "bundle")]
+    with pytest.raises(UsageError, match="label it with --config"):
+        CliRunner().invoke(cli, words, catch_exceptions=False)
 
 
 @pytest.mark.parametrize("budget", ["0", "0s", "-3s", "soon"])
@@ -74,8 +86,10 @@ def test_no_progress_is_on_display_while_results_are_printed(
         cli.main(
             ["run", "--matrix", "mcs=off,on", "-o", str(tmp_path / "x")], standalone_mode=False
         )
-    told = "there is nothing here"
-    assert log == (["shown", "gone", told, told] if concurrent else ["shown", "gone", told] * 2)
+    result = "there is nothing here"
+    assert log == (
+        ["shown", "gone", result, result] if concurrent else ["shown", "gone", result] * 2
+    )
 
 
 def test_no_combination_of_a_matrix_takes_anothers_folder(tmp_path: Path) -> None:
@@ -107,6 +121,17 @@ def test_a_measurement_outlives_a_trace_that_fails(
     )
     assert code == 5
     assert store.read(tmp_path / "kept").identity.rows == bundle.identity.rows
+
+
+def test_what_a_failed_measurement_quotes_cannot_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One of several, which is printed where the others' results are."""
+    failed = MeasurementFailed("the board said \x1b[2J\x9b2J")
+    options = {"as_json": False, "kbench": False, "trace": False, "allow_invalid": False}
+    assert run._finish(failed, Request(), Path("mcs-on"), "linux", **options) == 5
+    shown = capsys.readouterr().err
+    assert shown == "cyclometer: mcs-on: the board said \ufffd[2J\ufffd2J\n"
 
 
 def test_a_trace_that_a_target_cannot_make_is_refused_before_anything_is_measured(

@@ -111,8 +111,8 @@ def test_runs_of_printed_statistics_are_pooled_to_the_moments_of_their_samples()
 def printed(runs: list[np.ndarray], created: str) -> Bundle:
     """Number, mean and standard deviation of each run's samples."""
     one = bundle(Spec("a", [y.mean() for y in runs]), created=created)
-    told = zip(one.identity.summaries, runs, strict=True)
-    summaries = tuple(replace(s, n=y.size, sd=float(y.std(ddof=1))) for s, y in told)
+    result = zip(one.identity.summaries, runs, strict=True)
+    summaries = tuple(replace(s, n=y.size, sd=float(y.std(ddof=1))) for s, y in result)
     return Bundle(replace(one.identity, summaries=summaries), one.samples)
 
 
@@ -128,9 +128,10 @@ def test_printed_record(capsys: pytest.CaptureFixture[str]) -> None:
         "3 circles, compared with themselves in 1 suite of 4 runs per side"
         in capsys.readouterr().out
     )
-    told = report.as_json(record)
-    assert {row["method"] for row in told["methods"]} == {a.method for a in record.methods}
+    result = report.as_json(record)
+    assert {row["method"] for row in result["methods"]} == {a.method for a in record.methods}
     assert all(
-        0 <= row["interval"][0] <= row["rate"] <= row["interval"][1] <= 1 for row in told["methods"]
+        0 <= row["interval"][0] <= row["rate"] <= row["interval"][1] <= 1
+        for row in result["methods"]
     )
     assert report.markdown(record).count("\n|") == 1 + len(record.methods)

@@ -168,6 +168,18 @@ def test_a_cost_that_one_side_cannot_subtract_stays_on_both() -> None:
         assert found.before[0] == pytest.approx(1.1)
 
 
+@pytest.mark.parametrize("visits", [4, 23, 24])
+def test_few_visits_that_agree_are_known_no_better_than_others(visits: int) -> None:
+    """Below two visits for each of 12 blocks."""
+    usual = replace(drawn(1, 5.0), x=np.zeros(36))
+    same = made([5.0, 5.0 + 1e-9] * 12, x=np.zeros(24), reference=Reference(np.zeros(1)))
+    few = same.part(np.arange(visits))
+    found = difference([usual], [few])
+    spread = np.sum((usual.y(False) - usual.y(False).mean()) ** 2) / (35 + visits - 1)
+    wanted = spread / visits if visits < 24 else 0.0
+    assert found.parts[-3][0] == pytest.approx(wanted, rel=0.01, abs=1e-15)
+
+
 def test_own_variance_is_the_sum_of_the_parts() -> None:
     one = AlignedDifference((1.0,), (2.0,), ((0.1, 3.0), (0.2, 4.0)), 1.0, None, False)
     assert one.own_variance == pytest.approx(0.3)

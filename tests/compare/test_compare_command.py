@@ -41,7 +41,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
-def told(*arguments: object) -> dict[str, Any]:
+def result(*arguments: object) -> dict[str, Any]:
     return printed("compare", *arguments)
 
 
@@ -53,7 +53,7 @@ def printed(*arguments: object) -> dict[str, Any]:
 
 
 def test_two_bundles(stored: Path) -> None:
-    found = told(stored / "2026-1", stored / "2026-3")
+    found = result(stored / "2026-1", stored / "2026-3")
     assert {row["key"]: row["verdict"] for row in found["rows"]} == {
         "a": "regressed",
         "b": "equivalent",
@@ -68,7 +68,7 @@ def test_two_bundles(stored: Path) -> None:
 
 
 def test_several_bundles_a_side_and_options_after_the_bar(stored: Path) -> None:
-    found = told(stored / "2026-1", stored / "2026-2", "--", stored / "2026-3", "--margin", "5%")
+    found = result(stored / "2026-1", stored / "2026-2", "--", stored / "2026-3", "--margin", "5%")
     assert found["rows"][0]["runs"] == [8, 4]
     assert found["summary"]["margin"] == 0.05
     assert found["rows"][0]["verdict"] == "equivalent"
@@ -86,9 +86,9 @@ def test_layouts_are_the_runs_of_a_side(tmp_path: Path) -> None:
                 bundle(Spec("a", [latency + moved] * 2, clock=RTL), image=path.name), path, {}
             )
             sides.append(path)
-    row = told(*sides[:3], "--", *sides[3:])["rows"][0]
+    row = result(*sides[:3], "--", *sides[3:])["rows"][0]
     assert (row["verdict"], row["scope"], row["runs"]) == ("regressed", "between images", [3, 3])
-    assert told(sides[0], sides[3])["rows"][0]["reason"] == "exact clock, layout floor 15 %"
+    assert result(sides[0], sides[3])["rows"][0]["reason"] == "exact clock, layout floor 15 %"
 
 
 def test_what_circumstances_refuse_the_note_tells_how_to_compare(tmp_path: Path) -> None:
@@ -100,21 +100,24 @@ def test_what_circumstances_refuse_the_note_tells_how_to_compare(tmp_path: Path)
     freed = run("compare", tmp_path / "before", tmp_path / "after", "--across", "mcs")
     assert "1 equivalent" in freed.stdout
     assert "--across" not in freed.stdout
+    mistyped = run("compare", tmp_path / "before", tmp_path / "after", "--across", "mcs-on")
+    assert mistyped.returncode == 2
+    assert "--across mcs-on: no circle has that option; they have mcs" in mistyped.stderr
 
 
 def test_foreign_files_of_one_side_are_its_runs() -> None:
     log = DATA / "sel4bench_console.log"
-    found = told(log, DATA / "sel4bench_unrounded.json", "--", log)
+    found = result(log, DATA / "sel4bench_unrounded.json", "--", log)
     assert {tuple(row["runs"]) for row in found["rows"] if row["verdict"] == "undecided"}
     assert max(row["runs"][0] for row in found["rows"]) >= 2
 
 
 def test_one_file_of_both_states() -> None:
-    found = told(DATA / "change_table.md")
+    found = result(DATA / "change_table.md")
     assert len(found["rows"]) == 30
     signal = next(r for r in found["rows"] if r["key"] == "notification.signal.to_thread.prio_1")
     assert round(100 * signal["change"], 2) == -28.71
-    chosen = told(
+    chosen = result(
         DATA / "zephyr_latency.txt",
         "--across",
         "canaries=off,on",
@@ -141,9 +144,9 @@ def test_the_margin_of_a_gate_holds_for_exact_counts(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout.splitlines()[-1]) == (code, sentence)
         assert "+68 instructions" in done.stdout
     for form in ("mail", "markdown", "json"):
-        told = run("compare", *sides, "--format", form).stdout
-        assert "+68 instructions" in told
-        assert "regressed" not in told
+        result = run("compare", *sides, "--format", form).stdout
+        assert "+68 instructions" in result
+        assert "regressed" not in result
 
 
 def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
@@ -171,6 +174,8 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
         (["nowhere", "nothing"], 2, "nowhere cannot be read"),
         (["a", "b", "--margin", "100%"], 2, "not a share between 0 and 1"),
         (["a", "b", "--fdr", "x"], 2, "not a share"),
+        (["a", "b", "--margin", "2hours"], 2, "'hours' is not a unit of a clock"),
+        (["a", "b", "--margin", "1%,2%"], 2, "more than one share"),
         (["a", "b", "--across", "mcs=on"], 2, "neither NAME nor NAME=BEFORE,AFTER"),
         (["a", "b", "--json", "--markdown"], 2, "exclude each other"),
         (["--matrix", "a", "b"], 2, "write `cyclometer matrix BUNDLE...`"),
@@ -214,6 +219,8 @@ def test_commands_without_sides_read_a_store(stored: Path) -> None:
     mail = run("matrix", stored, "--format", "mail")
     assert (mail.returncode, mail.stdout) == (2, "")
     assert "--format mail prints a comparison of two sides" in mail.stderr
+    amount = run("history", stored, "--margin", "2ticks")
+    assert (amount.returncode, amount.stdout) == (2, "")
 
 
 @pytest.mark.parametrize("command", [compare_command, gate_command])

@@ -51,7 +51,10 @@ def test_what_is_assumed_grows_with_the_gap_and_falls_with_the_sessions() -> Non
     assert far.source == "are assumed to differ by 0.5 %"
 
 
-@pytest.mark.parametrize("key", ["timer.timerfd", "process.fork_wait", "memory.map_unmap.pages_1"])
+@pytest.mark.parametrize(
+    "key",
+    ["timer.timerfd", "process.fork_wait", "memory.map_unmap.pages_1", "pipe.round_trip.other_cpu"],
+)
 def test_more_is_assumed_of_restless_circles(key: str) -> None:
     found = component.assumed(key, [at(0)], [at(5)])
     assert found.variance == pytest.approx(2 * (7 * 0.003) ** 2)
@@ -81,6 +84,8 @@ USER = {"entries": 0, "switches": 0, "faults": 0}
         ("memory.copy.bytes_4096", USER, False, True),
         ("memory.copy.bytes_65536", USER, False, False),
         ("memory.copy.bytes_8388608", USER, False, False),
+        # the kernel's thread on the other CPU does the work
+        ("io_uring.nop.sqpoll.spinning.other_cpu", USER, False, False),
     ],
 )
 def test_controls_are_what_the_kernel_cannot_move(

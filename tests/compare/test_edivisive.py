@@ -61,6 +61,23 @@ def test_noise_is_divided_at_the_stated_rate() -> None:
     assert stats.binom.ppf(0.0005, 200, 0.05) <= alarms <= stats.binom.isf(0.0005, 200, 0.05)
 
 
+@pytest.mark.parametrize(
+    ("memory", "tests", "low", "high"), [(0.5, 20, 0.1, 0.4), (0, 20, 0, 0.05)]
+)
+def test_points_that_remember_each_other_are_divided_although_nothing_changed(
+    memory: float, tests: int, low: float, high: float
+) -> None:
+    """Permutations take points for exchangeable, which those of a machine that drifts are not."""
+    rng = np.random.default_rng(6)
+    alarms = 0
+    for _ in range(100):
+        noise = rng.standard_normal(tests)
+        for i in range(1, tests):
+            noise[i] = memory * noise[i - 1] + noise[i] * np.sqrt(1 - memory**2)
+        alarms += bool(edivisive.divisions(noise))
+    assert low <= alarms / 100 <= high
+
+
 def test_a_lone_spike_is_no_change() -> None:
     series = np.full(30, 10.0) + 0.01 * np.random.default_rng(4).standard_normal(30)
     series[12] = 1000.0

@@ -40,8 +40,8 @@ def gate(*words: object) -> tuple[int, str]:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "latency.toml"
-    code, told = gate("--expect", path, "--update", stored(tmp_path / "first"))
-    assert (code, told) == (0, f"{path}: 3 of 3 counts written anew\n")
+    code, sentence = gate("--expect", path, "--update", stored(tmp_path / "first"))
+    assert (code, sentence) == (0, f"{path}: 3 of 3 counts written anew\n")
     return path
 
 
@@ -53,7 +53,7 @@ def test_one_number_stands_on_a_line(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "code", "told"),
+    ("changed", "code", "sentence"),
     [
         ({}, 0, "3 of 3 counts are as expected."),
         ({"a_b": 101.0}, 1, "a.b: +1 instructions (+1.00 %), 100 expected and 101 measured"),
@@ -64,12 +64,12 @@ def test_one_number_stands_on_a_line(file: Path) -> None:
     ],
 )
 def test_any_other_count_fails_whichever_way_it_moved(
-    file: Path, tmp_path: Path, changed: dict[str, float | None], code: int, told: str
+    file: Path, tmp_path: Path, changed: dict[str, float | None], code: int, sentence: str
 ) -> None:
     path = stored(tmp_path / "now", **changed)
     ended, said = gate("--expect", file, path)
     assert ended == code
-    assert told in said
+    assert sentence in said
     document = json.loads(gate("--expect", file, path, "--json")[1])
     assert document["schema"] == documents.name("expected")
     assert document["summary"] in said
@@ -79,9 +79,9 @@ def test_a_row_that_is_not_valid_fails(file: Path, tmp_path: Path) -> None:
     specs = [Spec(key, [value], ICOUNT, {"mcs": "on"}) for key, value in ROWS.items()]
     specs[0] = Spec("a.b", [1.0], ICOUNT, {"mcs": "on"}, summary={"status": "failed"})
     store.write(bundle(*specs), tmp_path / "now", {})
-    code, told = gate("--expect", file, tmp_path / "now")
+    code, sentence = gate("--expect", file, tmp_path / "now")
     assert code == 5
-    assert "a.b: invalid" in told
+    assert "a.b: invalid" in sentence
 
 
 def test_an_update_changes_what_was_measured_and_keeps_the_rest(file: Path, tmp_path: Path) -> None:

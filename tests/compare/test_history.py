@@ -107,9 +107,9 @@ def test_printed_histories_name_the_circle_the_change_and_its_cause(
     assert "build.compiler: gcc 12 -> gcc 13" in shown
     assert shown.endswith("1 change points in 1 of 1 circles, over up to 20 points.\n")
     assert "| `a` | +5.0" in report.markdown(found)
-    told = report.as_json(found)["series"][0]
-    assert told["changes"][0]["at"] == 10
-    assert len(told["points"]) == 20
+    result = report.as_json(found)["series"][0]
+    assert result["changes"][0]["at"] == 10
+    assert len(result["points"]) == 20
 
 
 def test_circles_that_changed_together_stand_under_one_cause(

@@ -125,7 +125,7 @@ def test_a_calibration_is_kept_for_its_machine(tmp_path: Path) -> None:
     assert calibration.path(tmp_path, {"cpu_model": "x"}) != calibration.path(tmp_path, {})
     assert calibration.read(tmp_path / "none.json") is None
     file.write_text("{}")
-    with pytest.raises(BadFile, match="is no calibration"):
+    with pytest.raises(BadFile, match="is not a calibration"):
         calibration.read(file)
     (tmp_path / "file").touch()
     with pytest.raises(MeasurementFailed, match="cannot be written"):

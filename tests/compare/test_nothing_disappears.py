@@ -75,16 +75,16 @@ def mangled(fates: dict[str, str]) -> list[Bundle]:
 def test_every_row_of_a_mangled_side_is_in_the_output(fates: dict[str, str]) -> None:
     before = side([measured({key: [1000.0, 1000.4, 999.8] for key in KEYS})])
     found = compare(before, side(mangled(fates)))
-    told = json.loads(json.dumps(report.as_json(found), allow_nan=False))
-    verdicts = {row["key"]: row["verdict"] for row in told["rows"]}
-    assert len(verdicts) == len(told["rows"])
+    result = json.loads(json.dumps(report.as_json(found), allow_nan=False))
+    verdicts = {row["key"]: row["verdict"] for row in result["rows"]}
+    assert len(verdicts) == len(result["rows"])
     for key, fate in fates.items():
         assert verdicts.pop(key) in EXPECTED[fate].old
         if EXPECTED[fate].new:
             assert verdicts.pop(f"{key}.new") in EXPECTED[fate].new
     assert not verdicts
-    assert all(row["reason"] for row in told["rows"])
-    assert sum(told["summary"]["counts"].values()) == len(told["rows"])
+    assert all(row["reason"] for row in result["rows"])
+    assert sum(result["summary"]["counts"].values()) == len(result["rows"])
 
 
 @given(st.permutations(range(6)), st.permutations(range(6)), st.integers(0, 6), st.integers(0, 6))
@@ -110,10 +110,10 @@ def test_every_circle_of_either_side_is_in_exactly_one_row(
     ]
     found = compare(sides[0], sides[1]).findings
     for which, one in enumerate(sides):
-        told = Counter(
+        result = Counter(
             id(c) for f in found for c in [(f.pair.before, f.pair.after)[which]] if c is not None
         )
-        assert told == Counter(id(circle) for circle in one.circles)
+        assert result == Counter(id(circle) for circle in one.circles)
 
 
 LOG = """START - Time Measurement
@@ -150,15 +150,15 @@ def test_every_line_of_a_mangled_log_is_in_the_output(
     for name, lines in logs.items():
         (tmp_path / name).write_text(LOG.format(lines="".join(lines)))
     found = compare(*(side([ingest([tmp_path / name])[0]]) for name in logs))
-    told = report.as_json(found)
-    verdicts = {row["key"]: row["verdict"] for row in told["rows"]}
+    result = report.as_json(found)
+    verdicts = {row["key"]: row["verdict"] for row in result["rows"]}
     expected = dict.fromkeys(LINE_FATES, "removed") | {"kept": "undecided", "failed": "failed"}
     for key, fate in fates.items():
         assert verdicts.pop(key) == expected[fate]
         if fate == "renamed":
             assert verdicts.pop(f"{key}.new") == "added"
     assert verdicts == {"always.there": "added"}
-    unread = [p["what"] for p in told["summary"]["problems"]["after"] if p["kind"] == "unread"]
+    unread = [p["what"] for p in result["summary"]["problems"]["after"] if p["kind"] == "unread"]
     assert [fate for fate in fates.values() if fate == "garbled"] == ["garbled"] * len(unread)
 
 

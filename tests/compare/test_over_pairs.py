@@ -83,9 +83,9 @@ def test_links_planted_in_each_turn_are_found_and_no_others() -> None:
     planted, others = [], []
     for _ in range(20):
         suite = [over_pairs.change(*two_sides(rng, 0.01 * (i % 2), noise=0.005)) for i in range(40)]
-        told = verdicts(suite)
-        planted += told[1::2]
-        others += told[::2]
+        result = verdicts(suite)
+        planted += result[1::2]
+        others += result[::2]
     assert np.mean([one == "regressed" for one in planted]) >= 0.8
     assert np.mean([one in ("regressed", "improved") for one in others]) <= 0.01
     assert np.mean([one == "improved" for one in planted]) == 0
@@ -100,6 +100,20 @@ def test_what_took_turns_is_not_judged_by_the_same_visits_apart() -> None:
     paired = over_pairs.change(before, after).standard_error
     apart = np.hypot(*(one.whole.std(ddof=1) / np.sqrt(one.visits) for one in (before, after)))
     assert paired < apart / 3
+
+
+def test_rounds_with_pauses_between_them_are_the_blocks() -> None:
+    """What a round adds to one side is shared by its pairs, and not new evidence in each."""
+    rng = np.random.default_rng(5)
+    before, after = two_sides(rng, 0.01)
+    rounds = np.repeat(np.arange(ROUNDS), RUNS)
+    moved = replace(after, whole=after.whole + 0.01 * rng.standard_normal(ROUNDS)[rounds])
+    own = np.arange(before.visits, dtype=np.int32)
+    spread = over_pairs.change(replace(before, stretch=rounds, process=own), moved)
+    apart = moved.whole - before.whole
+    means = [apart[rounds == one].mean() for one in range(ROUNDS)]
+    assert spread.standard_error == pytest.approx(np.std(means, ddof=1) / np.sqrt(ROUNDS))
+    assert spread.df == pytest.approx(ROUNDS - 1)
 
 
 def test_visits_without_a_neighbour_are_left_out() -> None:

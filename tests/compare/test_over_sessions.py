@@ -18,6 +18,7 @@ from cyclometer.compare.finding import Finding, Options
 from cyclometer.compare.pairing import Side, pairs, side
 from cyclometer.compare.verdicts import Comparison, compare
 from tests.compare.recorded import recorded
+from tests.estimate.visited import Visits
 
 PAIRS = [("aa1", "aa2"), ("aa1", "s1"), ("aa2", "s1")]
 CHANGED = ("regressed", "improved")
@@ -103,8 +104,8 @@ def test_controls_that_moved_together_leave_every_row_undecided() -> None:
     keys = tuple(key for key in others if not key.startswith("floor."))
     found = compare(of("aa1"), slower(recorded("aa2"), 1.03, *keys))
     assert changed(found) == []
-    told = finding(found, "pipe.round_trip.cross.equal").reason
-    assert "the machine moved: 17 circles that stay in user code changed by +" in told
+    result = finding(found, "pipe.round_trip.cross.equal").reason
+    assert "the machine moved: 17 circles that stay in user code changed by +" in result
     assert finding(found, "pipe.round_trip.cross.equal").more is None
 
 
@@ -160,12 +161,12 @@ def test_halves_of_one_session_differ_and_are_not_called_different() -> None:
 
 
 def test_the_sessions_are_told() -> None:
-    told = compare(of("aa1"), of("aa2")).told
-    assert told[0].startswith("1 against 1 sessions of about ")
-    assert "of boots not known, 1 min apart. The core ran " in told[0]
-    assert told[1].startswith("17 circles of user code moved by ")
-    assert "`cyclometer doctor --calibrate` measures it" in told[2]
-    assert compare(side([]), side([])).told == ()
+    result = compare(of("aa1"), of("aa2")).notes
+    assert result[0].startswith("1 against 1 sessions of about ")
+    assert "of boots not known, 1 min apart. The core ran " in result[0]
+    assert result[1].startswith("17 circles of user code moved by ")
+    assert "`cyclometer doctor --calibrate` measures it" in result[2]
+    assert compare(side([]), side([])).notes == ()
 
 
 def renamed(bundle: Bundle) -> Bundle:
@@ -185,3 +186,25 @@ def test_busier_caches_leave_every_row_undecided() -> None:
     assert "a busier machine: floor.cache changed by +" in busy.findings[0].reason
     quiet = compare(before, slower(renamed(recorded("aa2")), 1.05, "eventfd."))
     assert changed(quiet)
+
+
+@pytest.mark.parametrize(
+    ("key", "expect", "verdict"),
+    [
+        ("mutex.pi.contended.other_cpu", {"faults": 0}, "undecided"),
+        ("spin_lock.mcs.contended.other_cpu", {"entries": 0}, "regressed"),
+        ("mutex.pi.hand_over.other_cpu", {"faults": 0}, "regressed"),
+    ],
+)
+def test_no_session_decides_a_race_to_sleep(key: str, expect: dict[str, int], verdict: str) -> None:
+    def session(turn: float) -> Side:
+        rng, made = np.random.default_rng(3), Visits()
+        row = made.row(key, expect=expect)
+        for visit in range(24):
+            one = turn * rng.normal(1, 0.002)
+            made.add(row, 1, 10**8 * visit, [one * n for n in (10, 20, 30)], turns=[10, 20, 30])
+        return side([made.bundle()])
+
+    (found,) = compare(session(1e4), session(3e4)).findings
+    assert found.verdict == verdict
+    assert ("race" in found.reason) == (verdict == "undecided")

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from cyclometer.bundle.model import Clock, Flow, Problem, Span
-from cyclometer.compare.pairing import Pair, circumstances_apart, pairs, side
+from cyclometer.bundle.model import Clock, Flow, Problem, Span, tag_bit
+from cyclometer.compare.pairing import Pair, Side, circumstances_apart, pairs, side
 from tests.compare.bundles import ICOUNT, Spec, bundle, measured, one_side
 
 
@@ -111,6 +114,18 @@ def test_equal_versions_pair_before_different_ones() -> None:
     ] == [True, True]
 
 
+def test_versions_stay_with_their_own_where_another_option_may_differ() -> None:
+    def history(mcs: str) -> Side:
+        versions = [{"kernel": sha, "mcs": mcs} for sha in ("1a", "2b", "3c")]
+        return one_side(*(Spec("a", [1], configuration=version) for version in versions))
+
+    found = pairs(history("off"), history("on"), {"mcs": None})
+    assert len(found) == 3
+    assert all(p.before and p.after and not p.refusal for p in found)
+    kernels = [(p.before, p.after) for p in found if p.before and p.after]
+    assert all(x.circumstances["kernel"] == y.circumstances["kernel"] for x, y in kernels)
+
+
 def test_two_answers_are_refused_and_the_choice_is_named() -> None:
     before = one_side(Spec("a", [1], configuration={"kernel": "1a"}))
     after = one_side(*(Spec("a", [1], configuration={"kernel": sha}) for sha in ("2b", "3c")))
@@ -163,6 +178,19 @@ def test_a_broken_bundle_breaks_the_pool() -> None:
     assert not whole.valid
     assert not whole.failed
     assert whole.reason.startswith("contract broken in 120 of 120 tests")
+
+
+def test_a_bundle_whose_tests_were_all_disturbed_adds_nothing_to_the_pool() -> None:
+    """Unless no bundle has one that counts."""
+    whole, disturbed = measured({"a": [100, 101]}), measured({"a": [100, 101]}, seed=2)
+    tags = np.full(len(disturbed.samples), tag_bit("shared core"), np.int32)
+    disturbed = replace(disturbed, samples=replace(disturbed.samples, tags=tags))
+    alone, pool = (side(bundles).circles[0].estimate for bundles in ([whole], [disturbed, whole]))
+    assert (pool.valid, pool.tests, pool.runs) == (True, alone.tests, alone.runs)
+    assert pool.set_aside == {"shared core": len(tags)}
+    none = side([disturbed] * 2).circles[0].estimate
+    assert none.drowned
+    assert none.set_aside == {"shared core": 2 * len(tags)}
 
 
 def test_the_environment_of_a_side_is_flat_and_lasting() -> None:

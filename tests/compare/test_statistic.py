@@ -145,8 +145,8 @@ def test_the_commands_take_several_statistics(tmp_path: Path) -> None:
     assert "a.b (mean)" in done.stdout
     refused = run("compare", *sides, "--on", "median")
     assert refused.returncode == 2
-    told = " ".join(refused.stderr.replace("│", " ").split())
-    assert "'median' is none of latency, base, overall, mean, p99, max" in told
+    result = " ".join(refused.stderr.replace("│", " ").split())
+    assert "'median' is none of latency, base, overall, mean, p99, max" in result
     assert run("compare", "--why", *sides, "--on", "mean").returncode == 2
     for name in ("c", "d"):
         store.write(bundle(Spec("x", [1.0, 2.0])), tmp_path / name, {})

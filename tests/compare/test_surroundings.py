@@ -17,11 +17,11 @@ from tests.compare.recorded import recorded
 MS = 1_000_000
 
 
-def beside(bundle: Bundle, busy: float, seed: int = 1) -> Bundle:
-    """The bundle, in this share of whose visits something else waited for a CPU."""
+def beside(bundle: Bundle, busy: float, seed: int = 1, count: str = "pressure_us") -> Bundle:
+    """The bundle, in this share of whose visits something waited for a CPU, or one was idle."""
     waited = np.random.default_rng(seed).random(len(bundle.identity.plan["order"])) < busy
     order = [
-        visit | {"counts": {"elapsed_ns": 2 * MS, "pressure_us": 2000 * int(one)}}
+        visit | {"counts": {"elapsed_ns": 2 * MS, count: 2000 * int(one)}}
         for visit, one in zip(bundle.identity.plan["order"], waited, strict=True)
     ]
     plan = bundle.identity.plan | {"order": order}
@@ -34,6 +34,15 @@ def test_a_side_beside_more_work_leaves_every_row_undecided() -> None:
     assert {f.verdict for f in found.findings} == {"undecided"}
     assert "a busier machine: 10 % of the time with tasks waiting" in found.findings[0].reason
     assert "and 4" in found.findings[0].reason
+
+
+def test_a_side_beside_work_on_another_cpu_leaves_every_row_undecided() -> None:
+    """Nothing waits for that CPU, and the measured one switches to nobody."""
+    before = beside(recorded("aa1"), 0.4, count="idle_us")
+    after = beside(recorded("aa2"), 0.1, count="idle_us")
+    found = compare(side([before]), side([after]))
+    assert {f.verdict for f in found.findings} == {"undecided"}
+    assert "10 % of the time in which a CPU was idle" in found.findings[0].reason
 
 
 def test_sides_beside_the_same_work_are_judged_as_if_it_were_not_known() -> None:

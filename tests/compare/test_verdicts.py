@@ -19,6 +19,7 @@ from cyclometer.compare.finding import Finding, Options
 from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import Comparison, compare, compare_code, gate_code
 from tests.compare.bundles import ICOUNT, RTL, Spec, bundle, measured, one_side
+from tests.estimate.visited import Visits
 
 QUIET = [1000.1, 1001.3, 999.2, 1000.7, 1000.2]
 
@@ -45,6 +46,24 @@ def test_runs_decide_against_the_margin(factor: float, verdict: str) -> None:
     assert found.interval is not None
     assert found.interval.contains(factor - 1)
     assert found.scope == "between runs"
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(1.5, "equivalent"), (5.9, "regressed")])
+def test_an_amount_is_a_margin_for_what_takes_few_cycles(after: float, verdict: str) -> None:
+    """3 to 4.5 cycles are 50 %, and within 2 cycles."""
+    few = [3.0, 3.01, 2.99, 3.0]
+    options = Options(margin=0.01, amounts={"ticks": 2.0})
+    there = [x + after for x in few]
+    assert judged(few, there, options).verdict == verdict
+    assert judged(few, there, Options(margin=0.01, amounts={"ns": 2.0})).verdict == "regressed"
+    back = judged(there, few, options).verdict
+    assert back == ("equivalent" if verdict == "equivalent" else "improved")
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(102.0, "equivalent"), (103.0, "over margin")])
+def test_an_amount_holds_for_exact_counts(count: float, verdict: str) -> None:
+    options = Options(margin=0.0, exact_margin=0.0, amounts={"instructions": 2.0})
+    assert judged([100.0], [count], options, clock=ICOUNT).verdict == verdict
 
 
 def test_change_is_a_fraction_of_before() -> None:
@@ -235,6 +254,26 @@ def test_two_states_of_a_boot_are_no_change() -> None:
 def test_runs_that_agree_are_as_sure_as_a_relabelling_whatever_their_logarithms() -> None:
     assert statistics.change([5.0] * 3, [6.0] * 3).p == pytest.approx(0.1)
     assert statistics.change([26.5] * 5, [27.03] * 5).p == pytest.approx(2 / 252)
+
+
+def test_one_step_of_a_clock_that_advances_by_many_ticks_is_hardly_a_change() -> None:
+    """Five runs agree on 1040 ticks and five on 1066, by a clock that advances by 26, but for
+    readings that are corrected by less: they are known to no better than half of that.
+    """
+
+    def stepped(middle: int) -> Side:
+        made = Visits()
+        row = made.row("a.b", "direct")
+        for run in range(1, 6):
+            made.add(row, run, 0, [middle + 26 * n for n in (0, 0, 0, -1, 1, 0, 2)] + [middle + 3])
+        return side([made.bundle(ordered=False)])
+
+    (found,) = compare(stepped(1040), stepped(1066)).findings
+    assert found.change == pytest.approx(0.025)
+    error = math.sqrt(26**2 / 12 * (1040**-2 + 1066**-2) / 5)
+    p = 2 * stats.t.sf(math.log(1066 / 1040) / error, 8)
+    assert found.p == pytest.approx(p, rel=0.05)
+    assert found.p > 1e-4
 
 
 def test_what_a_suite_would_find_is_found_four_times_in_five() -> None:

@@ -12,9 +12,12 @@ from cyclometer.bundle import store
 from cyclometer.cli import cli, doctor
 from cyclometer.doctor import observe as observing
 from cyclometer.doctor.checks import CHECKS
-from cyclometer.errors import UsageError
+from cyclometer.errors import NotComparable, UsageError
+from cyclometer.record.schema import Clock
+from cyclometer.targets.linux import clocks, target
 from tests.compare.recorded import recorded
 
+TSC = Clock("tsc", "ticks", 2.6e9)
 ABILITIES = observing.Abilities(True, None, "", "", True, "cc 12", 40, 500)
 
 
@@ -24,6 +27,13 @@ def _machine(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(observing, "probe", lambda _: ABILITIES)
     monkeypatch.setattr(observing.time, "sleep", lambda _: None)
+    monkeypatch.setattr(target, "program_for", lambda _: Path("/bin/true"))
+    tell_clocks(monkeypatch, clocks.COUNTER)
+
+
+def tell_clocks(monkeypatch: pytest.MonkeyPatch, reference: str, refusal: str = "") -> None:
+    found = clocks.UsableClocks(TSC, refusal, reference)
+    monkeypatch.setattr(clocks, "usable", lambda *_: found)
 
 
 def call(*arguments: str) -> Result:
@@ -41,9 +51,45 @@ def test_the_report_names_every_check_with_cost_and_change() -> None:
 def test_json_holds_findings_and_facts() -> None:
     answer = json.loads(call("--json").output)
     assert answer["cpu"] == 3
-    assert [found["name"] for found in answer["findings"]] == list(CHECKS)
+    assert [found["name"] for found in answer["findings"]] == [*CHECKS, "clocks"]
     assert answer["environment"]["microcode"] == "0xf4"
     assert answer["tuned"] == {}
+
+
+@pytest.mark.parametrize(
+    ("reference", "refusal", "offered", "state", "said"),
+    [
+        (clocks.COUNTER, "", True, "ok", "referenced (by the core's counter), cycles"),
+        (clocks.CHAIN, "", False, "ok", "referenced (by a chain of instructions), cycles"),
+        (clocks.CHAIN, "", True, "warn", "referenced (by a chain of instructions), cycles"),
+        (clocks.CHAIN, "there is none", False, "ok", "; cycles is refused: there is none"),
+        ("", "there is none", False, "ok", "native (tsc at 2.6 GHz); cycles is refused"),
+    ],
+)
+def test_the_clocks_that_work_here_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+    reference: str,
+    refusal: str,
+    offered: bool,
+    state: str,
+    said: str,
+) -> None:
+    tell_clocks(monkeypatch, reference, refusal)
+    abilities = dataclasses.replace(ABILITIES, counter_offered=offered)
+    monkeypatch.setattr(observing, "probe", lambda _: abilities)
+    found = json.loads(call("--json").output)["findings"][-1]
+    assert (found["name"], found["state"]) == ("clocks", state)
+    assert said in found["found"]
+    assert ("emulates the counter" in found["cost"]) is (state == "warn")
+
+
+def test_a_machine_without_a_compiler_has_unknown_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> Path:
+        raise NotComparable("no C compiler found")
+
+    monkeypatch.setattr(target, "program_for", refuse)
+    found = json.loads(call("--json").output)["findings"][-1]
+    assert (found["state"], "no C compiler found" in found["found"]) == ("unknown", True)
 
 
 def test_a_bad_check_ends_with_4(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from cyclometer.bundle import store
 from cyclometer.bundle.model import Bundle
-from cyclometer.estimate.session import FEWEST_BLOCKS
+from cyclometer.estimate.session import FEWEST_BLOCKS, moments_of
 from cyclometer.targets import build
 
 pytestmark = pytest.mark.e2e
@@ -75,7 +75,7 @@ def test_both_sides_run_one_plan_and_each_its_own_setting(
     )
     assert done.returncode in CODES, done.stderr
     rows = json.loads(done.stdout)["rows"]
-    told = {row["key"]: row for row in rows}["memory.malloc_free.bytes_64"]
+    result = {row["key"]: row for row in rows}["memory.malloc_free.bytes_64"]
     words = log.read_text().split()
     assert words[-1] == "undone"
     assert words.count("undone") == 1
@@ -85,7 +85,7 @@ def test_both_sides_run_one_plan_and_each_its_own_setting(
     before, after = (order_of(bundle) for bundle in both)
     assert before == after
     pairs = undisturbed(both[0]) & undisturbed(both[1])
-    assert len(pairs) < FEWEST_BLOCKS or told["scope"] == "between pairs"
+    assert len(pairs) < FEWEST_BLOCKS or result["scope"] == "between pairs"
     assert both[0].identity.plan["ab"]["id"] == both[1].identity.plan["ab"]["id"]
     assert both[0].identity.environment["ab"]["wrapper"] == "env"
     assert both[1].identity.environment["ab"]["environment"] == f"LD_PRELOAD={library}"
@@ -99,6 +99,28 @@ def test_both_sides_run_one_plan_and_each_its_own_setting(
         check=False,
     )
     assert json.loads(found.stdout)["rows"] == rows
+
+
+def test_it_takes_the_clock_and_the_pauses_of_run(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    options = ["--wrap-after", "env", "--clock", "native", "--budget", "2s", "--spread", "4s"]
+    done = subprocess.run(
+        [*AB, *options, "-o", str(tmp_path / "ab")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in CODES, done.stderr
+    for side in ("before", "after"):
+        bundle = store.read(tmp_path / "ab" / side)
+        settings = bundle.identity.plan["settings"]
+        assert (settings["clock"], settings["spread_s"]) == ("native", 4)
+        assert "chain_before" not in bundle.samples.counters
+        moments = moments_of(bundle)
+        assert moments is not None
+        assert moments.pauses.size == settings["rounds"] - 1
 
 
 def test_a_killed_comparison_undoes_its_commands(

@@ -16,8 +16,9 @@ from cyclometer.bundle.core_cycles import chain_cycles, in_core_cycles, issue, s
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import NotComparable
 from cyclometer.estimate.rows import estimates
-from cyclometer.record.schema import Flow
+from cyclometer.record.schema import Flow, Skipped
 from cyclometer.targets import build
+from cyclometer.targets.linux import clocks
 from cyclometer.targets.linux.harness import Harness, Launch, Visit, list_circles
 
 pytestmark = [
@@ -131,6 +132,23 @@ def test_a_clock_of_cycles_is_no_part_of_what_a_circle_does(
         pytest.skip("system calls cannot be counted here, so that the proof could not fail")
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this process may use one CPU")
+def test_a_clock_of_cycles_times_nothing_from_one_cpu_to_another(simulated: Path) -> None:
+    launch = Launch(environment={"LD_PRELOAD": str(simulated), "SIMULATED_CORE_COUNTER": "read"})
+    cpus = os.sched_getaffinity(0)
+    options = ["--clock", "cycles", "--cpu", str(max(cpus)), "--other-cpu", str(min(cpus))]
+    runner = Harness(build.harness(), 1, options, 10, launch)
+    key = "notification.low_to_high.one_way.same.other_cpu"
+    for method in ("proof", "direct"):
+        (said,) = (
+            record
+            for record in runner.visit(Visit(1, key, method, Flow(1, 0, 1, 3)))
+            if isinstance(record, Skipped)
+        )
+        assert "--clock referenced" in said.reason
+    runner.finish()
+
+
 def test_a_clock_of_cycles_counts_three_for_two_ticks(simulated: Path) -> None:
     by_cycles = measured(simulated, "mapped", "cycles", (CHEAP,))
     by_ticks = measured(simulated, "mapped", "native", (CHEAP,))
@@ -142,6 +160,26 @@ def test_a_clock_of_cycles_counts_three_for_two_ticks(simulated: Path) -> None:
         for bundle in (by_cycles, by_ticks)
     ]
     assert 1.2 < least[0] / least[1] < 1.9  # the core's own speed moves meanwhile
+
+
+@pytest.mark.parametrize(
+    ("pmu", "flags", "reference", "refused"),
+    [
+        ("mapped", (CHEAP,), clocks.COUNTER, ""),
+        ("mapped", (EMULATED,), clocks.CHAIN, ""),
+        ("read", (), clocks.CHAIN, ""),
+        ("absent", (), clocks.CHAIN, "no core-cycle counter"),
+    ],
+)
+def test_the_clocks_that_work_are_told(
+    simulated: Path, pmu: str, flags: tuple[str, ...], reference: str, refused: str
+) -> None:
+    launch = Launch(environment={"LD_PRELOAD": str(simulated), "SIMULATED_CORE_COUNTER": pmu})
+    found = clocks.usable(build.harness(flags), max(os.sched_getaffinity(0)), launch)
+    assert found.native.unit == "ticks"
+    assert found.reference == reference
+    assert refused in found.cycles_refusal
+    assert bool(refused) is bool(found.cycles_refusal)
 
 
 def test_without_a_counter_a_clock_of_cycles_is_refused(

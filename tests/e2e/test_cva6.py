@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The CVA6 core's RTL: the same kernel, exact, every cycle told, with identifiers of address
-spaces.
+"""The CVA6 core's RTL: the same kernel, exact, every cycle accounted for, with address space
+identifiers.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[int], list[trac
 
 
 def test_the_windows_last_what_was_measured(boot: tuple[list[int], list[trace.Steps]]) -> None:
-    values, told = boot
-    assert len(values) == len(told) == 3
-    for window, value in zip(told, values, strict=True):
+    values, result = boot
+    assert len(values) == len(result) == 3
+    for window, value in zip(result, values, strict=True):
         reads = window["clock"][window["insn"] & 0xFFFFF07F == 0xC0002073].astype(np.int64)
         assert reads[-1] - reads[0] == value
 
@@ -85,8 +85,8 @@ def test_with_identifiers_a_warm_switch_of_spaces_walks_no_tables(
 def test_without_identifiers_it_walks_them_again(
     boot: tuple[list[int], list[trace.Steps]], tmp_path: Path
 ) -> None:
-    values, told = windows("off", tmp_path / "trace")
-    assert share(told[-1], "tlb") > 0
+    values, result = windows("off", tmp_path / "trace")
+    assert share(result[-1], "tlb") > 0
     assert values[-1] > boot[0][-1]
 
 

@@ -175,10 +175,10 @@ def test_a_run_keeps_traces_that_explain_themselves(tmp_path: Path) -> None:
     )
     assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
     html = tmp_path / "why.html"
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         cli, ["explain", str(bundle), SIGNAL, "--json", "-o", str(html)], catch_exceptions=False
     )
-    turns = json.loads(told.stdout)
+    turns = json.loads(result.stdout)
     assert turns["steady"]["total"] == turns["steady"]["latency"] == 417 or turns["steady"]["exact"]
     assert set(turns) == {"schema", "steady", "cold"}
     assert html.stat().st_size < 1 << 20

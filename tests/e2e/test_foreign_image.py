@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from cyclometer.errors import MeasurementFailed, UsageError
 from cyclometer.explain import sources, span
 from cyclometer.record.schema import Flow
 from cyclometer.record.span import Spanned, Wanted
+from cyclometer.targets import foreign_image
 from cyclometer.targets.api import Progress, Request
+from cyclometer.targets.console import read_console
 from cyclometer.targets.qemu import target as qemu
 from cyclometer.targets.rocket import target as rocket
 
@@ -73,6 +76,16 @@ POWER_OFF = "li t0, 0x100000\nli t1, 0x5555\nsw t1, 0(t0)"
 FAIL = "li t0, 0x100000\nli t1, 0x33333\nsw t1, 0(t0)"
 
 
+# One row as sel4bench prints it, and its last line; it does not end by itself.
+SEL4BENCH = """JSON OUTPUT
+[{"Benchmark": "Signal to high prio thread", "Results": [{"Min": 826, "Max": 830, "Mean": 828.0,
+"Stddev": 1.826, "Variance": 3.3, "Mode": 826.0, "Median": 828.0, "1st quantile": 826.5,
+"3rd quantile": 829.5, "Samples": 4, "Raw results": [826, 827, 829, 830]}]}]
+END JSON OUTPUT
+All is well in the universe
+"""
+
+
 def test_a_bundle_says_the_images_name_clock_hash_and_machine(image: Path) -> None:
     request = Request(image=image, name="bare", flow=Flow(4, 4, 2, 2))
     found = qemu.virt().measure(request, {}, Progress())
@@ -116,6 +129,33 @@ def test_a_text_ends_an_image_that_does_not_end(tmp_path: Path) -> None:
         qemu.virt().measure(request, {}, Progress())
 
 
+IDLING = "2: wfi\nj 2b"
+
+
+@pytest.mark.parametrize("until", [None, "finished"])
+def test_an_image_that_idles_for_ever_has_ended(tmp_path: Path, until: str | None) -> None:
+    """Its rows count, unless the text that was to end it never came."""
+    rows = SEL4BENCH.replace("All is well in the universe\n", "")
+    request = Request(image=bare(tmp_path, printing(rows, IDLING)), until=until, watchdog_s=300)
+    found = qemu.virt().measure(request, {}, Progress())
+    said = [problem.what for problem in found.bundle.identity.problems]
+    assert found.broken == (until is not None)
+    assert found.broken == any("went idle, with no timer to wake it, at pc" in s for s in said)
+
+
+def test_labels_stand_in_the_configuration_and_the_last_line_is_shown(tmp_path: Path) -> None:
+    shown: list[str] = []
+    progress = Progress(lambda *at: shown.append(at[2]))
+    image = bare(tmp_path, printing(SEL4BENCH))
+    request = Request(image=image, config={"mcs": "on"}, watchdog_s=300)
+    found = qemu.virt().measure(request, {}, progress)
+    assert {row.configuration["mcs"] for row in found.bundle.identity.rows} == {"on"}
+    assert shown
+    assert all(line == "no output yet" or line in SEL4BENCH for line in shown)
+    with pytest.raises(UsageError, match="--config machine is qemu virt by the machine"):
+        qemu.virt().measure(replace(request, config={"machine": "x"}), {}, progress)
+
+
 def test_a_console_without_rows_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     request = Request(image=bare(tmp_path, printing("panic: no root\n", FAIL)))
@@ -138,12 +178,48 @@ def test_rows_and_a_failing_end_exit_with_5(image: Path, tmp_path: Path) -> None
     assert (tmp_path / "bundle" / "bundle.json").exists()
 
 
+@pytest.mark.parametrize("target", [qemu.virt(), pytest.param(rocket.rocket(), marks=needs_rtl)])
+def test_a_console_of_another_suite_has_the_clock_of_the_machine(
+    tmp_path: Path, target: qemu.QemuTarget | rocket.CoreTarget
+) -> None:
+    """sel4bench calls what it reads cycles; under QEMU they are instructions."""
+    image = bare(tmp_path, printing(SEL4BENCH))
+    found = target.measure(Request(image=image, name="sel4", watchdog_s=300), {}, Progress())
+    identity = found.bundle.identity
+    unit = "cycles" if target.name == "rocket" else "instructions"
+    assert {(row.clock.unit, row.clock.exact) for row in identity.rows} == {(unit, True)}
+    assert (identity.target, identity.problems, found.broken) == ("sel4", (), False)
+    assert identity.environment["image"]["name"] == "image.elf"
+    assert target.name in identity.rows[0].configuration["machine"].replace(" ", "-")
+
+
+def test_rows_of_a_boot_that_was_cut_are_kept_and_exit_with_5(image: Path, tmp_path: Path) -> None:
+    records = qemu.virt().measure(Request(image=image, flow=Flow(1, 0, 1, 1)), {}, Progress())
+    console = records.consoles["run-1"].split(b'@cyc {"kind":"end"')[0].decode()
+    request = Request(image=bare(tmp_path, printing(console)), watchdog_s=8)
+    found = qemu.virt().measure(request, {}, Progress())
+    assert (found.broken, bool(found.bundle.identity.rows)) == (True, True)
+    assert "had not finished after 8 s" in found.bundle.identity.problems[-1].what
+
+
+def test_an_interrupt_keeps_what_an_image_had_printed() -> None:
+    """The machine here is a program that interrupts us when it has printed."""
+    machine = "import os, signal, time; print('row', flush=True)"
+    machine += "; os.kill(os.getppid(), signal.SIGINT); time.sleep(60)"
+    progress = Progress()
+    ended = foreign_image.interruptible(
+        progress, lambda stop: read_console([sys.executable, "-c", machine], 50, stop)
+    )
+    assert (ended.console, ended.why) == (b"row\n", "was interrupted")
+    assert progress.stop.is_set()
+
+
 @pytest.mark.parametrize(
     ("target", "options", "says"),
     [
         (qemu.virt(), {"name": "x"}, "--name does not apply"),
         (qemu.virt(), {"image": Path("x"), "runs": 3}, "--runs does not apply"),
-        (rocket.rocket(), {"image": Path("x"), "bios": "y"}, "--bios does not apply"),
+        (rocket.rocket(), {"firmware": "y"}, "--firmware does not apply"),
         (rocket.rocket(), {"image": Path("x"), "machine": "sifive_u"}, "cannot be --machine"),
     ],
 )

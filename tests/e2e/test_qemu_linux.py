@@ -23,6 +23,7 @@ from cyclometer.targets import build
 from cyclometer.targets.api import MeasurementResult, Progress, Request
 from cyclometer.targets.linux.harness import list_circles
 from cyclometer.targets.qemu_linux import debian
+from cyclometer.targets.qemu_linux import target as qemu_linux
 from cyclometer.targets.qemu_linux.image import MACHINES
 from cyclometer.targets.qemu_linux.target import QemuLinuxTarget, _missing
 
@@ -75,6 +76,20 @@ def test_every_contract_is_proven_and_nothing_failed(measured: MeasurementResult
     assert [p for p in measured.bundle.identity.problems if p.kind in ("failed", "damaged")] == []
     assert {e.contract.key: e.reason for e in found(measured) if not e.valid} == {}
     assert {e.contract.key: e.unproven for e in found(measured) if e.unproven} == {}
+
+
+def test_a_machine_that_is_continued_counts_as_one_that_boots(
+    kernel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def counts() -> dict[str, set[float]]:
+        asked = Request(only=("syscall.null", "pipe.round_trip.cross.equal"), kernel=str(kernel))
+        bundle = QemuLinuxTarget().measure(asked, {}, Progress()).bundle
+        return {e.contract.key: {run.latency.value for run in e.runs} for e in estimates(bundle)}
+
+    continued = counts()
+    assert list((build.cache() / "booted").glob("*/state"))
+    monkeypatch.setattr(qemu_linux, "booted", lambda guest, *_: guest)
+    assert counts() == continued
 
 
 def test_two_boots_are_equal_to_the_instruction_for_nine_circles_of_ten(
@@ -163,11 +178,11 @@ def test_bisecting_a_folder_of_images_finds_the_first_slow_one(
     said = re.findall(
         r"^# (good|bad|skip|first bad commit): \[\w+\] bzImage-(\d)", done.stdout, re.M
     )
-    told = done.stdout + done.stderr
+    result = done.stdout + done.stderr
     # Which image git takes after one that it skipped depends on the commits' names.
-    assert said[:3] == [("bad", "5"), ("good", "1"), ("skip", "3")], told
-    assert set(said[3:-1]) in ({("good", "4")}, {("good", "2"), ("good", "4")}), told
-    assert said[-1] == ("first bad commit", "5"), told
+    assert said[:3] == [("bad", "5"), ("good", "1"), ("skip", "3")], result
+    assert set(said[3:-1]) in ({("good", "4")}, {("good", "2"), ("good", "4")}), result
+    assert said[-1] == ("first bad commit", "5"), result
 
 
 def test_a_traced_turn_is_the_measured_one_and_its_functions_sum_to_it(kernel: Path) -> None:

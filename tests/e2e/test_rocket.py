@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Rocket core's RTL: exact, repeatable to the byte, every cycle told, and nothing that it is
-given can hurt it.
+"""The Rocket core's RTL: exact, repeatable to the byte, every cycle accounted for, and nothing that
+it is given can hurt it.
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ def patched(image: bytes, offset: int, layout: str, value: int) -> bytes:
 @pytest.mark.parametrize(
     ("offset", "layout", "value", "message"),
     [
-        (0, "<I", 0, "no ELF file"),
-        (18, "<H", 62, "no 64-bit RISC-V executable"),
+        (0, "<I", 0, "not an ELF file"),
+        (18, "<H", 62, "not a 64-bit RISC-V executable"),
         (24, "<Q", 0x10, "where no instruction can be"),
         (32, "<Q", 2**64 - 8, "program headers beyond its end"),
         (56, "<H", 65535, "program headers beyond its end"),

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cyclometer.errors import CyclometerError
@@ -15,6 +17,8 @@ from cyclometer.targets.rocket_linux.target import RocketLinuxTarget
 TARGET = RocketLinuxTarget()
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(bool(TARGET.missing()), reason=TARGET.missing())]
 KERNEL = "debian@trixie:linux-image-6.12*-riscv64"
+OPENSBI = Path("/usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.elf")
+SWITCHING = "futex.hand_off.same.equal"
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +41,8 @@ def test_a_moved_circle_keeps_its_contract_and_is_timed_in_cycles(
     (row,) = estimates(measured.bundle)
     assert (row.valid, row.reason, row.unproven) == (True, "", ())
     assert (row.clock.name, row.clock.unit, row.clock.exact) == ("cycle", "cycles", True)
-    told = row.configuration
-    assert (told["memory_latency"], told["machine"]) == ("0", "riscv64")
+    result = row.configuration
+    assert (result["memory_latency"], result["machine"]) == ("0", "riscv64")
     assert 200 < row.latency.value < 1000  # 277 instructions in version 6.12
     assert len(measured.bundle.identity.plan["checkpoints"]["syscall.null"]) == 64
 
@@ -53,3 +57,20 @@ def test_a_moved_system_call_has_the_same_pc_as_in_qemu_at_every_step(kernel: st
 def test_two_runs_of_a_checkpoint_are_equal_to_the_byte(measured: MeasurementResult) -> None:
     assert measured.consoles["run-1"] == measured.consoles["run-2"]
     assert b'"kind":"group"' in measured.consoles["run-1"]
+
+
+@pytest.mark.long
+def test_a_moved_kernel_runs_above_opensbi(kernel: str) -> None:
+    """A thread that switches reads the time, which takes ten times as long as in our firmware."""
+    if not OPENSBI.exists():
+        pytest.skip(f"needs {OPENSBI}")
+    rows = {}
+    for below in (None, str(OPENSBI)):
+        asked = Request(only=(SWITCHING,), kernel=kernel, flow=Flow(2, 2, 2, 2), firmware=below)
+        found = TARGET.measure(asked, {}, Progress())
+        (rows[below],) = estimates(found.bundle)
+        assert (b"OpenSBI v" in found.consoles["run-1"]) == (below is not None)
+    ours, theirs = rows[None], rows[str(OPENSBI)]
+    assert (theirs.valid, theirs.reason, theirs.unproven) == (True, "", ours.unproven)
+    assert theirs.configuration["firmware"] == OPENSBI.name
+    assert theirs.latency.value > 1.05 * ours.latency.value

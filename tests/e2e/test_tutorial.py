@@ -62,6 +62,15 @@ def test_the_package_is_used_and_not_the_source(walked: tuple[Path, str]) -> Non
     assert not list((folder / "lab").glob("lib/python3*/site-packages/*cyclometer*.pth"))
 
 
+def test_the_manual_and_the_completions_of_shells_are_installed(walked: tuple[Path, str]) -> None:
+    folder, _ = walked
+    shared = [path for path in (ROOT / "share").rglob("*") if path.is_file()]
+    assert {path.suffix for path in shared} >= {".1", ".fish"}
+    for path in shared:
+        installed = folder / "lab" / path.relative_to(ROOT)
+        assert installed.read_bytes() == path.read_bytes()
+
+
 def test_every_step_leaves_what_the_page_promises(walked: tuple[Path, str]) -> None:
     folder, printed = walked
     for bundle in ("before", "after", "tcache/before", "tcache/after", "programs", "exact"):

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +19,7 @@ from cyclometer.bundle.model import Bundle, tag_bit
 from cyclometer.cli import cli
 from cyclometer.estimate import hardware
 from cyclometer.estimate.rows import estimates
-from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record, Skipped
+from cyclometer.record.schema import Circle, Failed, Flow, Group, Hello, Record, Skipped, Visited
 from cyclometer.targets import build
 from cyclometer.targets.linux.harness import Harness, Visit, list_circles
 
@@ -62,6 +65,56 @@ def test_every_contract_between_two_cpus_holds() -> None:
     assert broken == {}
 
 
+@pytest.mark.parametrize(
+    "family",
+    [
+        "cache_line",
+        "condvar",
+        "epoll",
+        "eventfd",
+        "futex",
+        "futex_lock",
+        "io_uring",
+        "membarrier",
+        "memory",
+        "microkit",
+        "mutex",
+        "notification",
+        "pipe",
+        "posix_queue",
+        "rwlock",
+        "semaphore",
+        "shm_futex",
+        "signal",
+        "spin_lock",
+        "switch",
+        "sysv_queue",
+        "tcp",
+        "thread",
+        "timer",
+        "udp",
+        "unix_datagram",
+        "unix_seqpacket",
+        "unix_stream",
+        "wake",
+    ],
+)
+def test_each_family_in_which_two_meet_has_circles_between_two_cpus(family: str) -> None:
+    assert any(key.startswith(f"{family}.") for key in placed())
+
+
+def test_an_operation_that_the_kernels_thread_takes_needs_no_system_call() -> None:
+    key = "io_uring.nop.sqpoll.spinning.other_cpu"
+    records = visits([key], "--proof")
+    groups = [r for r in records if isinstance(r, Group)]
+    if not groups:
+        pytest.skip(next(r.reason for r in records if isinstance(r, Skipped)))
+    if "entries" not in groups[0].counters:
+        pytest.skip("this machine counts no system calls")
+    # A host that keeps the thread from polling for a second makes the client wake it.
+    assert min(n for group in groups for n in group.counters["entries"]) == 0
+
+
 def test_both_cpus_are_counted_and_named() -> None:
     key = "eventfd.round_trip.same.equal.other_cpu"
     records = visits([key, "syscall.null"])
@@ -74,6 +127,72 @@ def test_both_cpus_are_counted_and_named() -> None:
     assert set(first.counters["elsewhere"]) == {0}
     if "other_cpu_switches" in first.counters and "cpu_switches" in first.counters:
         assert sum(first.counters["other_cpu_switches"]) > 0  # the server slept there
+
+
+def test_a_one_way_visit_bounds_the_offset_of_the_two_clocks() -> None:
+    keys = [
+        "notification.low_to_high.one_way.cross.other_cpu",
+        "eventfd.round_trip.same.equal.other_cpu",
+    ]
+    runner = Harness(build.harness(), 1, [*TWO, "--clock", "referenced"], watchdog_s=10)
+    one_way, round_trip = (
+        next(
+            r
+            for r in runner.visit(Visit(1, key, "direct", Flow(1, 0, 1, 20)))
+            if isinstance(r, Visited)
+        )
+        for key in keys
+    )
+    runner.finish()
+    offset_ns = one_way.counts.clock_offset_ns
+    assert offset_ns is not None
+    assert 0 < offset_ns < one_way.counts.elapsed_ns  # no reading and answer take no time
+    assert round_trip.counts.clock_offset_ns is None
+    assert (one_way.counts.idle_states is None) == (round_trip.counts.idle_states is None)
+
+
+def test_each_turn_that_goes_one_way_wakes_a_cpu_that_is_idle() -> None:
+    key = "notification.low_to_high.one_way.same.other_cpu"
+    (circle, *groups) = (r for r in visits([key], "--proof") if isinstance(r, Circle | Group))
+    assert isinstance(circle, Circle)
+    assert circle.contract.interval.kind == "one_way"
+    assert circle.contract.expect["switches"] == 1
+    for group in groups:
+        assert isinstance(group, Group)
+        # A stranger on the other CPU adds switches there, and none of the server's. Where the host
+        # did not run both CPUs at a time, the client gave up its own.
+        whole = [rests == 0 for rests in group.counters["rests"]]
+        assert set(compress(group.counters["switches"], whole)) <= {group.turns}
+        assert set(compress(group.counters["voluntary"], whole)) <= {0}
+
+
+def test_the_supervisor_keeps_off_both_cpus_where_there_is_a_third() -> None:
+    allowed = os.sched_getaffinity(0)
+    runner = Harness(build.harness(), 1, TWO, watchdog_s=10)
+    runner.visit(Visit(1, "syscall.null", "accumulated", Flow(8, 0, 1, 1)))
+    supervisor = os.sched_getaffinity(runner.pid)
+    runner.finish()
+    # Of two CPUs it takes the peers', which is idle while the client computes.
+    assert supervisor == (allowed - {CPU, OTHER} or {OTHER})
+
+
+def test_a_stranger_on_the_peers_cpu_sets_tests_aside() -> None:
+    key = "eventfd.round_trip.same.equal.other_cpu"
+    naps = f"import os, time\nos.sched_setaffinity(0, {{{OTHER}}})\nwhile True: time.sleep(1e-4)"
+    stranger = subprocess.Popen([sys.executable, "-c", naps])
+    try:
+        runner = Harness(build.harness(), 1, TWO, watchdog_s=10)
+        records = runner.visit(Visit(1, key, "accumulated", Flow(64, 0, 1, 200)))
+        samples = assembled(records + runner.finish()).samples
+    finally:
+        stranger.kill()
+        stranger.wait()
+    if "other_cpu_switches" not in samples.counters:
+        pytest.skip("this machine does not count the switches of a CPU")
+    strange = samples.tags & tag_bit("preempted") > 0
+    switches = samples.counters["cpu_switches"] + samples.counters["other_cpu_switches"]
+    assert strange.any()
+    assert np.array_equal(strange, switches != 2 * samples.counters["switches"])
 
 
 def test_a_participant_that_ran_elsewhere_breaks_the_contract() -> None:
@@ -115,3 +234,14 @@ def test_the_command_measures_them_and_tells_what_either_cpu_did(tmp_path: Path)
     assert "placement=other_cpu" in shown
     counted = hardware.per_turn(bundle, f"{key}.other_cpu", hardware.BETWEEN_CPUS)
     assert ("on both CPUs" in shown) == bool(counted)  # every test of a proof may be disturbed
+
+
+def test_ab_compares_circles_between_two_cpus(tmp_path: Path) -> None:
+    key = "eventfd.round_trip.same.equal.other_cpu"
+    words = ["ab", "--cpus", f"{CPU},{OTHER}", "--only", key, "--wrap-after", "env"]
+    done = CliRunner().invoke(cli, [*words, "--budget", "2s", "-o", str(tmp_path / "ab")])
+    assert "Traceback" not in done.output
+    for side in ("before", "after"):
+        bundle = store.read(tmp_path / "ab" / side)
+        assert bundle.identity.plan["settings"]["pair"]["other"] == OTHER
+        assert key in {row.contract.key for row in bundle.identity.rows}

@@ -16,14 +16,14 @@ def identity(*order: Any) -> Identity:
     return Identity(SCHEMA, "2026-11-01T00:00:00+00:00", "linux", (), plan={"order": list(order)})
 
 
-def visit(circle: str, **counts: int) -> dict[str, Any]:
+def visit(circle: str, **counts: Any) -> dict[str, Any]:
     return {"run": 1, "circle": circle, "method": "accumulated", "counts": counts}
 
 
 def test_counts_become_rates_of_each_visit() -> None:
     found = surroundings.rates(
         identity(
-            visit("a", elapsed_ns=2_000_000, foreign_switches=1, steal_ns=500_000),
+            visit("a", elapsed_ns=2_000_000, foreign_switches=1, steal_ns=500_000, idle_us=300),
             visit("b", elapsed_ns=4_000_000, foreign_switches=0, pressure_us=1000),
             {"run": 1, "circle": "a", "method": "accumulated"},
         )
@@ -31,12 +31,23 @@ def test_counts_become_rates_of_each_visit() -> None:
     np.testing.assert_allclose(found["foreign_switches"], [500, 0])
     np.testing.assert_allclose(found["steal_ns"], [0.25])
     np.testing.assert_allclose(found["pressure_us"], [0.25])
+    np.testing.assert_allclose(found["idle_us"], [0.15])
 
 
 def test_a_circle_has_its_own_and_what_was_not_counted_is_absent() -> None:
     one = identity(visit("a", elapsed_ns=1000, steal_ns=10), visit("b", elapsed_ns=1000))
     assert list(surroundings.rates(one, "a")) == ["steal_ns"]
     assert surroundings.rates(one, "b") == {}
+
+
+def test_idle_states_are_summed_over_the_visits_of_a_circle() -> None:
+    one = identity(
+        visit("a", elapsed_ns=1, idle_states={"POLL": 1, "C1": 2}),
+        visit("a", elapsed_ns=1, idle_states={"C1": 3}),
+        visit("b", elapsed_ns=1, idle_states={"C6": 4}),
+    )
+    assert surroundings.idle_states(one, "a") == {"POLL": 1, "C1": 5}
+    assert surroundings.idle_states(one, "c") == {}
 
 
 @pytest.mark.parametrize(

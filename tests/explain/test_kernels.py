@@ -151,8 +151,8 @@ def test_the_traced_turn_is_one_as_long_as_the_boots_counted(
     one = machine.evidence([0, 0, 9, 9], Fraction(machine.LENGTH + 9))
     monkeypatch.setattr(QemuLinuxTarget, "trace", lambda *_: None)
     monkeypatch.setattr(kernels.evidence, "gather", lambda *_: {"thing.poke": one})
-    told = kernels.traced(Request(kernel="x"), {"thing.poke": float(machine.LENGTH)})
-    assert isinstance(e := told["thing.poke"], Explanation)
+    result = kernels.traced(Request(kernel="x"), {"thing.poke": float(machine.LENGTH)})
+    assert isinstance(e := result["thing.poke"], Explanation)
     assert (e.length, e.turn.exact) == (machine.LENGTH, True)
 
 

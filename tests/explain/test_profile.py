@@ -13,6 +13,7 @@ from cyclometer.explain.profile import difference, jeffreys, shares
 from cyclometer.record.profile import Profile, Stack, pack, unpack
 from cyclometer.record.schema import Clock, Contract
 from cyclometer.report import profile as report
+from cyclometer.report.html import profile as page
 
 STACKS = (
     Stack(("write", "entry", "pipe_write"), "kernel", 600),
@@ -93,9 +94,9 @@ def test_a_kept_profile_reads_back_and_a_damaged_one_is_said() -> None:
 
 def test_every_view_says_the_same() -> None:
     found = shares(made())
-    told = json.loads(json.dumps(report.as_json(found)))
-    assert told["functions"][0]["samples"] == 600
-    html = report.document([found], [])
+    result = json.loads(json.dumps(report.as_json(found)))
+    assert result["functions"][0]["samples"] == 600
+    html = page.document([found], [])
     assert "pipe_write" in html
     assert "<trip>" not in html
     assert "skid: a timer interrupt samples" in html

@@ -71,9 +71,9 @@ def test_no_window_is_one_sentence() -> None:
 def test_json_has_every_length(capsys: pytest.CaptureFixture[str]) -> None:
     found = spanned((False, 0), (True, 7))
     paths = span.paths(found, WANTED)
-    told = report.as_json("made-up", found, WANTED, paths)
-    assert [path["lengths"] for path in told["paths"]] == [[2], [11]]
-    assert [path["functions"] for path in told["paths"]] == [{}, {"copy": 2}]
+    result = report.as_json("made-up", found, WANTED, paths)
+    assert [path["lengths"] for path in result["paths"]] == [[2], [11]]
+    assert [path["functions"] for path in result["paths"]] == [{}, {"copy": 2}]
     report.show("made-up", found, WANTED, paths)
     assert "2 windows from work to its return, by 2 paths" in capsys.readouterr().out
-    assert machine.CYCLES.unit == told["unit"]
+    assert machine.CYCLES.unit == result["unit"]

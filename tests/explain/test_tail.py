@@ -14,7 +14,7 @@ from tests.explain import machine
 from tests.explain.machine import LENGTH
 
 
-def told(turns: Sequence[int]) -> str:
+def result(turns: Sequence[int]) -> str:
     return report.often(tail(machine.evidence(turns)))
 
 
@@ -38,7 +38,7 @@ def test_a_turn_that_comes_again_has_a_period_and_functions_that_sum_to_it() -> 
     ],
 )
 def test_how_often_is_said_as_far_as_it_was_seen(turns: Sequence[int], words: str) -> None:
-    assert told(turns) == words
+    assert result(turns) == words
 
 
 def test_turns_that_are_all_alike_are_said_to_be() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each format, in every shape it has had."""
 
+import json
 import re
 import subprocess
 import sys
@@ -400,17 +401,24 @@ def test_rtos_benchmark_keeps_what_is_not_there(ingested: Ingested) -> None:
 
 def test_google_benchmark_repetitions_and_aggregates(ingested: Ingested) -> None:
     bundle = ingested("google_benchmark.json")
-    rows = {
-        r.method: i
-        for i, r in enumerate(bundle.identity.rows)
-        if r.contract.key == "google.bm_pipe.64"
-    }
-    assert values(bundle, rows["accumulated"]) == [5_500_000, 5_700_000]
+    (row,) = [
+        i for i, r in enumerate(bundle.identity.rows) if r.contract.key == "google.bm_pipe.64"
+    ]
+    assert values(bundle, row) == [5_500_000, 5_700_000]
     assert set(bundle.samples.turns) == {1000}
-    (aggregate,) = [s for s in bundle.identity.summaries if s.row == rows["reported"]]
-    assert (aggregate.mean, aggregate.n) == (5600, 2)
+    (aggregate,) = [s for s in bundle.identity.summaries if s.row == row]
+    assert (aggregate.run, aggregate.mean, aggregate.n) == (-1, 5600, 2)
     assert aggregate.sd == pytest.approx(140)
     assert summaries(bundle, "google.bm_missing")[0].note == "no such device"
+
+
+def test_google_benchmark_aggregates_alone_are_rows(tmp_path: Path) -> None:
+    content = json.loads((DATA / "google_benchmark.json").read_text())
+    printed = [b for b in content["benchmarks"] if b.get("run_type") == "aggregate"]
+    file = tmp_path / "aggregates.json"
+    file.write_text(json.dumps(content | {"benchmarks": printed}))
+    (row,) = ingest([file])[0].identity.rows
+    assert (row.contract.key, row.method) == ("google.bm_pipe.64", "reported")
 
 
 def test_pyperf_processes_are_runs(ingested: Ingested) -> None:

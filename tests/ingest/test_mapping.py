@@ -48,8 +48,8 @@ system = "tag.os"
 
 def test_paths_reach_into_json(tmp_path: Path) -> None:
     found = mapped(tmp_path, "x.json", JSON, OF_JSON)
-    told = {r.contract.key: r.configuration for r in found.identity.rows}
-    assert told == {"a.b": {"system": "x"}, "c": {"system": "y"}}
+    report = {r.contract.key: r.configuration for r in found.identity.rows}
+    assert report == {"a.b": {"system": "x"}, "c": {"system": "y"}}
     assert found.samples.value.tolist() == [3.0, 4.0, 5.0]
     assert [s.mean for s in found.identity.summaries] == [2000.0]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files read by several processes: the same outcome in the same order, and a death that is told."""
+"""Files read by several processes: the same outcome in the same order, and a reported death."""
 
 import os
 import signal

@@ -210,6 +210,18 @@ def test_identical_in_one_run_only_is_chance() -> None:
     assert "identical" not in fired(b.bundle())
 
 
+def test_identical_in_the_only_run_may_be_chance() -> None:
+    levels = []
+    for runs in (1, 2):
+        b = Builder()
+        for key in ("a.b", "a.c"):
+            row = b.row(key)
+            for run in range(runs):
+                b.printed(row, run=run, mean=1650.0 + run, sd=55.8, n=100)
+        levels += [found.level for found in check(b.bundle()) if found.rule == "identical"]
+    assert levels == ["warning", "error"]
+
+
 def configurations(clock: Clock, moved: float) -> Bundle:
     b = Builder()
     for name, shift in (("default", 0.0), ("mcs", moved)):

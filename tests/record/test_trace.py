@@ -55,6 +55,23 @@ def test_a_file_of_version_1_has_no_stack_pointers() -> None:
     assert np.array_equal(found, now)
 
 
+def test_lanes_are_the_steps_of_each_hart() -> None:
+    first, second = steps(), steps(3)
+    second["flags"] |= 1 << 2
+    found = trace.lanes(np.concatenate([first, second]))
+    assert list(found) == [0, 1]
+    assert np.array_equal(found[0], first)
+    assert np.array_equal(found[1], steps(3))
+
+
+def test_windows_of_two_harts_are_those_of_the_first() -> None:
+    first, second = steps(), steps(3)
+    second["flags"] |= 1 << 2
+    both = np.concatenate([first[:2], second[1:-1], first[2:]])
+    (found,) = trace.windows(both, "x")
+    assert np.array_equal(found, first)
+
+
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"cannot be read \(No such file"):
         trace.load(tmp_path / "none")
@@ -74,7 +91,7 @@ def test_a_file_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     refused(trace.encode(steps(9)), "is longer than")
 
 
-@pytest.mark.parametrize(("field", "value"), [("privilege", 2), ("privilege", 9), ("flags", 4)])
+@pytest.mark.parametrize(("field", "value"), [("privilege", 2), ("privilege", 9), ("flags", 32)])
 def test_what_the_format_does_not_know_is_refused(field: str, value: int) -> None:
     wrong = steps()
     wrong[field][7] = value

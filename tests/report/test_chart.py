@@ -108,9 +108,11 @@ def test_samples_show_what_is_set_aside_apart(pipe):
 
 
 def test_samples_of_two_sides_share_a_scale(pipe, slower):
-    told = [re.search(r'data-y="([^"]*)"', samples.draw([pipe, slower], i).body)[1] for i in (0, 1)]
-    assert told[0] == told[1]
-    assert told[0] != re.search(r'data-y="([^"]*)"', samples.draw([pipe]).body)[1]
+    result = [
+        re.search(r'data-y="([^"]*)"', samples.draw([pipe, slower], i).body)[1] for i in (0, 1)
+    ]
+    assert result[0] == result[1]
+    assert result[0] != re.search(r'data-y="([^"]*)"', samples.draw([pipe]).body)[1]
 
 
 def test_ecdf_is_a_step_function_that_holds_the_tail(pipe):
@@ -163,8 +165,8 @@ def test_line_goes_through_what_it_was_fitted_to(pipe):
     chart = line.draw([pipe])
     assert re.match(r"before: A = \S+ \+ \S+ N ticks; the line holds", chart.sentence)
     upper = spots(paths(chart.body, "curve")[0]) * plot.GRAIN
-    told = re.findall(r"M(\d+) (\d+)h0", paths(chart.body, "dots")[0])
-    dots = np.array(told, float) * plot.GRAIN
+    result = re.findall(r"M(\d+) (\d+)h0", paths(chart.body, "dots")[0])
+    dots = np.array(result, float) * plot.GRAIN
     assert len(dots) == 9
     on_line = np.interp(dots[:, 0], upper[:, 0], upper[:, 1])
     assert np.abs(on_line - dots[:, 1]).max() <= 1

@@ -15,7 +15,7 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.errors import UsageError
 from cyclometer.estimate import kbench
 from cyclometer.estimate.rows import estimates
-from cyclometer.report import detail
+from cyclometer.report import brief, detail
 from tests.report.sample_bundles import ICOUNT, PIPE, TIMER, Maker, typical
 
 
@@ -66,6 +66,46 @@ def test_what_happened_beside_its_visits_is_told(capsys: pytest.CaptureFixture[s
     assert shown(capsys, known, PIPE.key)["beside it"] == (
         "500 foreign switches a second, 5 % of the time with tasks waiting for a CPU"
     )
+
+
+def test_a_circle_of_two_cpus_names_the_idle_states_and_the_clocks_offset(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    wake = structs.replace(TIMER, params={"placement": "other_cpu"})
+    bundle = Maker(tests=60).direct(wake, 9000).bundle()
+    counts: dict[str, object] = {"elapsed_ns": 1, "clock_offset_ns": 36}
+    visit = {"run": 1, "circle": wake.key, "method": "direct", "counts": counts}
+    known = replace(bundle, identity=structs.replace(bundle.identity, plan={"order": [visit]}))
+    facts = shown(capsys, known, wake.key)
+    assert re.fullmatch(r"at most 90 ticks .*, 1.0 % of the latency; .*", facts["clock offset"])
+    assert "idle states" not in facts
+    counts["idle_states"] = {"POLL": 1, "C1": 3, "C6": 0}
+    idle = shown(capsys, known, wake.key)["idle states"]
+    assert idle == "of the peers' CPU: POLL 25.0 %, C1 75.0 %"
+    counts["idle_states"] = {"POLL": 0, "C1": 0}
+    assert "none of POLL, C1" in shown(capsys, known, wake.key)["idle states"]
+
+
+def test_modes_of_tests_are_printed_between_two_cpus_only(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bundle = Maker(tests=100).accumulated(PIPE, 4000).bundle()
+    slow = np.arange(len(bundle.samples)) % 4 == 0  # of the tests, as a contended lock may be
+    values = np.where(slow, 2.0, 1.0) * bundle.samples.value
+    bundle = replace(bundle, samples=replace(bundle.samples, value=values))
+    assert "modes" not in shown(capsys, bundle, PIPE.key)
+    elsewhere = structs.replace(PIPE, params={"placement": "other_cpu"})
+    rows = tuple(structs.replace(row, contract=elsewhere) for row in bundle.identity.rows)
+    known = replace(bundle, identity=structs.replace(bundle.identity, rows=rows))
+    found = re.fullmatch(
+        r"of tests: (\d+) \(7\d.\d %\), (\d+) \(2\d.\d %\)",
+        shown(capsys, known, PIPE.key)["modes"],
+    )
+    assert found is not None
+    assert float(found[2]) / float(found[1]) == pytest.approx(2, rel=0.02)
+    assert [estimate.between_cpus for estimate in estimates(known)] == [True]
+    assert brief.footnotes(estimates(known))[0].startswith("m: two modes")
+    assert not any(line.startswith("m:") for line in brief.footnotes(estimates(bundle)))
 
 
 def test_kbenchs_figures_are_those_of_the_first_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What two kernels differ in is told in a few sentences; all of it is in the JSON."""
+"""A few sentences say what two kernels differ in; all of it is in the JSON."""
 
 from __future__ import annotations
 

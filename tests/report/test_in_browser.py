@@ -81,6 +81,14 @@ def test_the_keyboard_opens_turns_and_leaves_pages(page):
     page.soon(VISIBLE, ["overview"])
 
 
+def test_the_keyboard_skips_to_the_content(page):
+    page.press("Tab")
+    page.soon("document.activeElement.className", "skip")
+    page.soon("document.activeElement.getBoundingClientRect().left >= 0", True)
+    page.press("Enter")
+    page.soon("document.activeElement.id", "main")
+
+
 def test_verdicts_filter_and_headings_sort(page):
     page.js("document.querySelector('.chip[data-verdict=invalid]').click()")
     page.soon(SHOWN, [bundles.SIGNAL.key])

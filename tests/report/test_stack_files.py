@@ -99,20 +99,20 @@ class Speedscope(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 
 def test_speedscope_finds_every_frame_and_every_weight() -> None:
     text = written("x.speedscope.json", TURN, SLOWER)
-    told = msgspec.json.decode(text, type=Speedscope)
-    assert [one.name[:6] for one in told.profiles] == ["before", "after:"]
-    for one, side in zip(told.profiles, (TURN, SLOWER), strict=True):
+    result = msgspec.json.decode(text, type=Speedscope)
+    assert [one.name[:6] for one in result.profiles] == ["before", "after:"]
+    for one, side in zip(result.profiles, (TURN, SLOWER), strict=True):
         assert len(one.samples) == len(one.weights)
         assert sum(one.weights) == one.end_value == sum(count for _, count in side.spans)
-        names = [[told.shared.frames[i].name for i in stack] for stack in one.samples]
+        names = [[result.shared.frames[i].name for i in stack] for stack in one.samples]
         assert names == [list(stack) for stack, _ in side.spans]
 
 
 def test_perfetto_nests_slices_in_time() -> None:
-    told = json.loads(written("x.perfetto.json", TURN, SLOWER))
-    events: list[dict[str, Any]] = told["traceEvents"]
+    result = json.loads(written("x.perfetto.json", TURN, SLOWER))
+    events: list[dict[str, Any]] = result["traceEvents"]
     assert {event["ph"] for event in events} == {"M", "X"}
-    assert told["displayTimeUnit"] == "ns"
+    assert result["displayTimeUnit"] == "ns"
     for process, side in enumerate((TURN, SLOWER), 1):
         slices = [e for e in events if e["ph"] == "X" and e["pid"] == process]
         assert max(e["ts"] + e["dur"] for e in slices) == pytest.approx(

@@ -67,16 +67,16 @@ def test_a_run_without_priorities_says_so_in_its_title(
 
 def test_json_has_every_row_and_no_number_that_does_not_exist() -> None:
     bundle = typical()
-    told = json.loads(json.dumps(table.as_json(bundle), allow_nan=False))
-    assert told["clock"] == {"name": "tsc", "unit": "ticks", "hz": 2.5e9, "exact": False}
-    rows = {row["key"]: row for row in told["rows"]}
+    result = json.loads(json.dumps(table.as_json(bundle), allow_nan=False))
+    assert result["clock"] == {"name": "tsc", "unit": "ticks", "hz": 2.5e9, "exact": False}
+    rows = {row["key"]: row for row in result["rows"]}
     assert list(rows) == [PIPE.key, TIMER.key, SIGNAL.key]
     low, high = rows[PIPE.key]["interval"]
     assert low < rows[PIPE.key]["estimate"] < high
     assert rows[PIPE.key]["fixed_cost"] == pytest.approx(500, rel=0.5)
     assert (rows[SIGNAL.key]["valid"], rows[SIGNAL.key]["estimate"]) == (False, None)
     assert rows[TIMER.key]["quantiles"].keys() == {"0.5", "0.9"}  # 120 passes bound no other
-    assert [problem["where"] for problem in told["problems"]] == ["circle futex.round_trip"]
+    assert [problem["where"] for problem in result["problems"]] == ["circle futex.round_trip"]
 
 
 @pytest.mark.parametrize(

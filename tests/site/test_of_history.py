@@ -49,14 +49,14 @@ def test_each_circle_has_a_page_with_its_dates_and_changes(kept: Path, tmp_path:
 
 
 def test_a_window_has_its_own_changes(kept: Path) -> None:
-    def told(*words: str) -> list[tuple[int, int]]:
+    def result(*words: str) -> list[tuple[int, int]]:
         document = json.loads(run("history", kept, "--json", *words).stdout)
         return [(len(one["points"]), len(one["changes"])) for one in document["series"]]
 
-    assert told("--since", "2026-01-21") == [(10, 0), (10, 0)]
-    assert told("--until", "2026-01-21") == [(21, 1), (21, 0)]
-    assert told("--since", "2026-01-19", "--until", "2026-01-22") == [(4, 1), (4, 0)]
-    assert told("--since", "2027-01-01") == []
+    assert result("--since", "2026-01-21") == [(10, 0), (10, 0)]
+    assert result("--until", "2026-01-21") == [(21, 1), (21, 0)]
+    assert result("--since", "2026-01-19", "--until", "2026-01-22") == [(4, 1), (4, 0)]
+    assert result("--since", "2027-01-01") == []
 
 
 def test_what_cannot_be_written_is_one_sentence(kept: Path, tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ REF = "refs/notes/cyclometer"
 
 
 def git(root: Path, *words: str, stdin: str | None = None) -> str:
-    told = subprocess.run(
+    result = subprocess.run(
         ["git", "-C", str(root), *words], check=True, capture_output=True, text=True, input=stdin
     )
-    return told.stdout.strip()
+    return result.stdout.strip()
 
 
 @pytest.fixture
@@ -61,9 +61,9 @@ def history(root: Path, *words: object) -> Result:
 
 
 def values(root: Path, *words: object) -> list[float]:
-    told = history(root, "--json", *words)
-    assert told.exit_code == 0, (told.output, told.exception)
-    found = json.loads(told.stdout)
+    result = history(root, "--json", *words)
+    assert result.exit_code == 0, (result.output, result.exception)
+    found = json.loads(result.stdout)
     assert found.pop("schema") == documents.name("history")
     (series,) = msgspec.convert(found, documents.History).series
     return [point.value for point in series.points]
@@ -74,10 +74,10 @@ def test_points_stand_in_the_order_of_commits_and_changes_name_them(
 ) -> None:
     """Measured from the newest to the oldest; a bundle noted twice counts once."""
     for back, value in ((0, 130), (1, 130), (3, 100), (5, 100), (5, 100)):
-        told = history(
+        result = history(
             repository, bundle(tmp_path, value, day=back + 1), "--commit", f"HEAD~{back}"
         )
-        assert told.exit_code == 0, (told.output, told.exception)
+        assert result.exit_code == 0, (result.output, result.exception)
     assert values(repository) == [100, 100, 130, 130]
     at = [git(repository, "rev-parse", f"HEAD~{back}")[:12] for back in (3, 1)]
     shown = history(repository).stdout
@@ -118,15 +118,15 @@ def test_only_chooses_circles_and_nothing_noted_is_said(repository: Path, tmp_pa
 @pytest.mark.parametrize("text", ["{", "[]", '{"type":"row"}', '{"type":"x"}', "[" * 100_000])
 def test_a_damaged_note_is_named(repository: Path, text: str) -> None:
     git(repository, "notes", "--ref=cyclometer", "add", "-F", "-", "HEAD", stdin=text)
-    told = history(repository)
-    assert isinstance(told.exception, BadFile)
-    assert git(repository, "rev-parse", "HEAD")[:12] in str(told.exception)
+    result = history(repository)
+    assert isinstance(result.exception, BadFile)
+    assert git(repository, "rev-parse", "HEAD")[:12] in str(result.exception)
 
 
 def test_without_notes_the_command_is_that_of_compare(tmp_path: Path) -> None:
     paths = [str(bundle(tmp_path, value, day=day)) for day, value in ((1, 100), (2, 130))]
-    told = CliRunner().invoke(cli, ["history", *paths])
+    result = CliRunner().invoke(cli, ["history", *paths])
     compared = CliRunner().invoke(cli, ["history", *paths])
-    assert told.stdout == compared.stdout
-    assert "1 change points in 1 of 1 circles" in told.stdout
+    assert result.stdout == compared.stdout
+    assert "1 change points in 1 of 1 circles" in result.stdout
     assert isinstance(CliRunner().invoke(cli, ["history"]).exception, UsageError)

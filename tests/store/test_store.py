@@ -172,8 +172,8 @@ def test_gc_removes_what_belongs_to_no_bundle(tmp_path: Path) -> None:
         location.write(name, b"x")
     assert leftovers.find(location) == []  # a writer may be at work
     url = location.url
-    told = CliRunner().invoke(cli, ["store", "gc", url, "--older", "0", "--dry-run"])
-    assert told.output.splitlines()[-1] == "3 files to remove"
+    printed = CliRunner().invoke(cli, ["store", "gc", url, "--older", "0", "--dry-run"])
+    assert printed.output.splitlines()[-1] == "3 files to remove"
     CliRunner().invoke(cli, ["store", "gc", url, "--older", "0"], catch_exceptions=False)
     assert not [name for name in names if location.exists(name)]
     assert transfer.pull(location, digest, tmp_path / "back").digest == digest

@@ -115,9 +115,9 @@ def bisected(repository: Path, *words: str) -> Result:
 def test_a_planted_regression_is_found_by_two_workers(repository: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     ends = ["--good", f"main~{COMMITS - 1}", "--bad", "main"]
-    told = bisected(repository, *ends, "--workers", "2", "-o", str(kept), "--json")
-    assert told.exit_code == 0, (told.output, told.exception)
-    found = json.loads(told.stdout)
+    result = bisected(repository, *ends, "--workers", "2", "-o", str(kept), "--json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    found = json.loads(result.stdout)
     assert found.pop("schema") == documents.name("bisect")
     typed = msgspec.convert(found, documents.Bisected)
     planted = _git(repository, "rev-parse", f"main~{COMMITS - 1 - PLANTED}")
@@ -132,21 +132,21 @@ def test_a_commit_that_does_not_build_is_named(repository: Path) -> None:
     """Between the neighbours of the broken commit there is nothing else to find."""
     _commit(repository, "main", {"source": "x" * 20, "build.sh": "echo no compiler >&2; exit 3"})
     _commit(repository, "main", {"source": "x" * 20, "build.sh": "cp source image"})
-    told = bisected(repository, "--good", "main~2", "--bad", "main", "--workers", "2")
-    assert told.exit_code == 3, (told.output, told.exception)
-    assert "cannot be told: it does not build (no compiler)" in told.stderr
-    assert "a.b: 1007 instructions before it, 1020 there" in told.stdout
+    result = bisected(repository, "--good", "main~2", "--bad", "main", "--workers", "2")
+    assert result.exit_code == 3, (result.output, result.exception)
+    assert "cannot be judged: it does not build (no compiler)" in result.stderr
+    assert "a.b: 1007 instructions before it, 1020 there" in result.stdout
 
 
 def test_ends_in_the_wrong_order_and_strange_names_are_refused(repository: Path) -> None:
     for good, bad, why in (
         ("main", "main~3", "does not come after"),
-        ("--all", "main", "is no commit"),
-        ("main~3", "nowhere", "is no commit"),
+        ("--all", "main", "is not a commit"),
+        ("main~3", "nowhere", "is not a commit"),
     ):
-        told = bisected(repository, f"--good={good}", "--bad", bad)
-        assert isinstance(told.exception, UsageError)
-        assert why in str(told.exception)
+        result = bisected(repository, f"--good={good}", "--bad", bad)
+        assert isinstance(result.exception, UsageError)
+        assert why in str(result.exception)
 
 
 def _commit(repository: Path, branch: str, files: dict[str, str]) -> None:
@@ -160,7 +160,7 @@ def _commit(repository: Path, branch: str, files: dict[str, str]) -> None:
 
 
 def _git(repository: Path, *words: str) -> str:
-    told = subprocess.run(
+    result = subprocess.run(
         ["git", "-C", str(repository), *words], check=True, capture_output=True, text=True
     )
-    return told.stdout.strip()
+    return result.stdout.strip()

@@ -76,7 +76,7 @@ def test_real_time_is_measured_on_one_machine_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [
         ("[", "not TOML"),
         ("[other]", "no section 'other'"),
@@ -100,10 +100,10 @@ def test_real_time_is_measured_on_one_machine_only(tmp_path: Path) -> None:
         ('[sweep]\ntarget = "linux"\nconfig = {a = [1]}', "neither a text nor a number"),
     ],
 )
-def test_what_is_no_plan_is_one_sentence(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_no_plan_is_one_sentence(tmp_path: Path, text: str, result: str) -> None:
     with pytest.raises(BadFile, match=r"plan\.toml") as caught:
         read(tmp_path, text)
-    assert told in str(caught.value)
+    assert result in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

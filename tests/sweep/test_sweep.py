@@ -48,11 +48,11 @@ def results(location: Location) -> list[tuple[float, int]]:
 
 
 def run(words: list[str]) -> tuple[int, dict[str, Any]]:
-    told = CliRunner().invoke(cli, ["sweep", *words, "--json"], catch_exceptions=False)
-    found: dict[str, Any] = json.loads(told.stdout)
+    printed = CliRunner().invoke(cli, ["sweep", *words, "--json"], catch_exceptions=False)
+    found: dict[str, Any] = json.loads(printed.stdout)
     kind = found.pop("schema").split("/")[1]
     msgspec.convert(found, documents.KINDS[kind][1])
-    return told.exit_code, found
+    return printed.exit_code, found
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def test_a_sweep_is_complete_although_workers_are_killed(
     """Every task has one bundle in the end, and a second sweep has nothing to do."""
     monkeypatch.setenv("PRETEND_S", "0.1")
     read = plan.read(planned(40))
-    told: list[work.Outcome] = []
+    printed: list[work.Outcome] = []
     with engine.cluster(None, 2) as client:
 
         def workers() -> list[int]:
@@ -90,29 +90,32 @@ def test_a_sweep_is_complete_although_workers_are_killed(
             return [n.process.pid for n in nannies if n.process is not None and n.process.pid]
 
         with killing(workers, 4) as killed:
-            engine.perform(client, read.tasks, location.url, told.append)
+            engine.perform(client, read.tasks, location.url, printed.append)
     assert killed
-    assert {outcome.error for outcome in told} == {""}
+    assert {outcome.error for outcome in printed} == {""}
     report = sweep.run(read, location, None, 2, 0.05, **QUIET)
     assert (report.done, report.there, report.is_complete) == (40, 40, True)
     assert results(location) == [(1000.0 + n, 1) for n in range(1, 41)]
 
 
+def start(address: str, workers: int) -> list[subprocess.Popen[bytes]]:
+    """The processes of a scheduler there, and of as many workers."""
+    dask = [sys.executable, "-m", "dask"]
+    port = ["--host", "127.0.0.1", "--port", address.rpartition(":")[2]]
+    commands = [[*dask, "scheduler", *port, "--no-dashboard"]]
+    each = ["--nthreads", "1", "--no-dashboard", "--resources", "clock=1"]
+    commands += [[*dask, "worker", address, *each, "--name", f"w{n}"] for n in range(workers)]
+    allowed = os.environ | {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "20"}
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return [subprocess.Popen(words, env=allowed, **quiet) for words in commands]
+
+
 @contextmanager
 def separate_cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """The address of a scheduler process on loopback, and as many worker processes."""
+    """The address of a scheduler process on loopback, and it and as many worker processes."""
     with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    dask = [sys.executable, "-m", "dask"]
-    address = f"tcp://127.0.0.1:{port}"
-    options = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
-    allowed = os.environ | {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "20"}
-    started = [subprocess.Popen([*dask, "scheduler", *options], env=allowed, **quiet)]
-    each = ["--nthreads", "1", "--no-dashboard", "--resources", "clock=1"]
-    for number in range(workers):
-        name = ["--name", f"w{number}"]
-        started.append(subprocess.Popen([*dask, "worker", address, *each, *name], **quiet))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    started = start(address, workers)
     try:
         yield address, started
     finally:
@@ -141,12 +144,40 @@ def test_two_clusters_measure_the_same_to_the_byte(
     assert {n: d.result for n, d in one.items()} == {n: d.result for n, d in two.items()}
 
 
+def test_a_restarted_scheduler_leaves_a_sweep_that_goes_on(
+    location: Location, planned: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new one knows no tasks; the sweep ends with what is done, and nothing counts twice."""
+    monkeypatch.setenv("PRETEND_S", "0.2")
+    words = [str(planned(30)), "--store", location.url, "--scheduler"]
+    with separate_cluster(2) as (address, started):
+
+        def restart() -> None:
+            while len(location.names("tasks")) < 3:
+                time.sleep(0.05)
+            started[0].kill()
+            started[0].wait()
+            started.extend(start(address, 2))  # workers end with the scheduler that they know
+
+        thread = threading.Thread(target=restart, daemon=True)
+        thread.start()
+        code, first = run([*words, address])
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+        assert code == 5
+        assert 3 <= first["done"] < 30
+        assert first["interrupted"] == "the Dask scheduler is gone, or was restarted"
+        code, second = run([*words, address])
+    assert (code, second["done"], second["duplicates"]) == (0, 30, 0)
+    assert results(location) == [(1000.0 + n, 1) for n in range(1, 31)]
+
+
 def test_an_exact_task_that_does_not_repeat_fails_loudly(tmp_path: Path, planned: Planned) -> None:
     path = planned(2, '"config.odd" = [true]')
     words = [str(path), "--store", str(tmp_path / "store"), "--workers", "2", "--check", "100%"]
-    code, told = run(words)
+    code, printed = run(words)
     assert code == 5
-    assert len(told["unlike"]) == 2
+    assert len(printed["unlike"]) == 2
 
 
 def test_a_task_that_fails_is_named_and_the_others_are_done(
@@ -154,11 +185,11 @@ def test_a_task_that_fails_is_named_and_the_others_are_done(
 ) -> None:
     path = planned(2, '"config.broken" = [false, true]')
     words = ["sweep", str(path), "--store", str(tmp_path / "store"), "--workers", "1"]
-    told = CliRunner().invoke(cli, words, catch_exceptions=False)
-    assert told.exit_code == 5
-    assert "on fire" in told.stderr
-    assert "2 of 4 tasks done, 0 of them before;" in told.stdout
-    assert "2 missing" in told.stdout
+    printed = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert printed.exit_code == 5
+    assert "on fire" in printed.stderr
+    assert "2 of 4 tasks done, 0 of them before;" in printed.stdout
+    assert "2 missing" in printed.stdout
 
 
 def test_an_interrupted_sweep_goes_on_where_it_ended(
@@ -173,9 +204,9 @@ def test_an_interrupted_sweep_goes_on_where_it_ended(
     while len(location.names("tasks")) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
+    printed, _ = process.communicate(timeout=60)
     assert process.returncode == 5
-    assert b"interrupted; the same command goes on from here" in told
+    assert b"interrupted; the same command goes on from here" in printed
     before = len(listing.entries(location))
     assert 3 <= before < 30
     code, report = run([str(path), "--store", location.url, "--workers", "2"])
@@ -187,9 +218,9 @@ def test_an_interrupted_sweep_goes_on_where_it_ended(
 def test_job_arrays_need_no_dask(tmp_path: Path, planned: Planned) -> None:
     path, url = planned(3), str(tmp_path / "store")
     for number in ("1", "3", "3"):
-        code, told = run([str(path), "--store", url, "--task", number])
+        code, printed = run([str(path), "--store", url, "--task", number])
         assert code == 0
-    assert told["was_there"]
+    assert printed["was_there"]
     assert run([str(path), "--store", url, "--status"])[1]["missing"] == [
         plan.read(path).tasks[1].name
     ]
@@ -262,6 +293,6 @@ def test_nobody_at_the_schedulers_address_is_one_sentence(
     location: Location, planned: Planned
 ) -> None:
     words = [str(planned(1)), "--store", location.url, "--scheduler", "tcp://127.0.0.1:1"]
-    code, told = run(words)
+    code, printed = run(words)
     assert code == 5
-    assert "no Dask scheduler answers" in told["interrupted"]
+    assert "no Dask scheduler answers" in printed["interrupted"]

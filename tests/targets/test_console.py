@@ -10,7 +10,8 @@ import pytest
 
 from cyclometer.errors import MeasurementFailed, UsageError
 from cyclometer.targets import console
-from cyclometer.targets.qemu.image import emulator, from_console
+from cyclometer.targets.foreign_image import of_boots
+from cyclometer.targets.qemu.image import emulator
 from tests.streams import end, hello, line
 
 
@@ -77,8 +78,9 @@ def test_a_chattering_machine_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_image_that_prints_nothing_known_is_an_error_with_its_console() -> None:
+    ended = console.BootResult(b"booting\npanic: no root\n", "ended by itself")
     with pytest.raises(MeasurementFailed, match="panic: no root"):
-        from_console(b"booting\npanic: no root\n", "ended by itself")
+        of_boots(None, "board", [ended], {}, {})
 
 
 def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
@@ -104,3 +106,26 @@ def test_a_text_ends_a_console_and_an_exit_tells_its_status() -> None:
     assert (ended.done, ended.status) == (True, None)
     ended = console.read_console(["sh", "-c", "echo hello; exit 3"], 50)
     assert (ended.done, ended.status) == (False, 3)
+
+
+HALTED = "qemu-system-riscv64: warning: icount sleep disabled and no active timers"
+
+
+def test_a_machine_that_nothing_can_wake_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "_QUIET_S", 0.1)
+    ended = console.read_console(["sh", "-c", f"echo row; echo '{HALTED}'; sleep 60"], 50)
+    assert (ended.why, ended.done) == (console.IDLE, False)
+    assert ended.console.startswith(b"row\n")
+
+
+def test_a_machine_that_went_on_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "_QUIET_S", 0.1)
+    ended = console.read_console(["sh", "-c", f"echo '{HALTED}'; echo row; sleep 60"], 3)
+    assert ended.why == "had not finished after 3 s (--watchdog allows more)"
+
+
+def test_what_was_printed_last_is_told_while_it_runs() -> None:
+    told: list[bytes] = []
+    machine = "echo booting; sleep 1; echo done; sleep 60"
+    console.read_console(["sh", "-c", machine], 50, ends=[b"done"], tell=told.append)
+    assert any(newest.endswith(b"booting\n") for newest in told)

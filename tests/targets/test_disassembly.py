@@ -59,7 +59,7 @@ def test_programs_and_kernel_may_share_addresses() -> None:
 
 def test_a_missing_disassembler_is_one_sentence() -> None:
     with pytest.raises(NotComparable, match="no disassembler for pdp11; install pdp11-objdump"):
-        program(InstructionSet("pdp11", ("pdp11-objdump",), 0, 0, {}, (), (), ()))
+        program(InstructionSet("pdp11", ("pdp11-objdump",), 0, 0, {}, (), (), (), ()))
 
 
 @pytest.mark.skipif(

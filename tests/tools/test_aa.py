@@ -51,11 +51,11 @@ def test_a_change_is_counted_and_named(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_every_triple_is_disjoint_and_none_comes_twice() -> None:
-    found = aa._triples(8, 1000)
+    found = aa.triples(8, 1000)
     assert len(found) == 280 == len(set(found))
     assert all(not set(one) & set(other) for one, other in found)
-    assert len(aa._triples(8, 30)) <= 30
-    assert aa._triples(5, 30) == []
+    assert len(aa.triples(8, 30)) <= 30
+    assert aa.triples(5, 30) == []
 
 
 def test_one_session_is_no_pair() -> None:

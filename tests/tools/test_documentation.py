@@ -49,3 +49,17 @@ def test_the_manual_names_commands_that_exist() -> None:
     named = re.findall(r"^\.TP\n\.B (\w+)$", section[1], re.M)
     assert len(named) > 10
     assert set(named) <= set(COMMANDS)
+
+
+def test_tests_that_a_page_names_exist() -> None:
+    named = re.findall(
+        r"`(tests/[\w/]+\.py)::(\w+)`", "".join(p.read_text() for p in ROOT.glob("docs/**/*.md"))
+    )
+    missing = [f"{file}::{name}" for file, name in named if f"def {name}(" not in _text(file)]
+    assert named
+    assert missing == []
+
+
+def _text(file: str) -> str:
+    path = ROOT / file
+    return path.read_text() if path.exists() else ""

@@ -11,9 +11,11 @@ import pytest
 import catalogue
 import check_catalogue
 import check_commands
+import check_comments
 import check_core_freestanding
 import check_dependencies
 import check_functions
+import check_kernel_figures
 import check_names
 import check_spdx
 import check_units
@@ -30,6 +32,19 @@ VERSIONS = {
     "CHANGELOG.md": "# Changelog\n\n## 1.2.0 - today\n",
     "kernel/Makefile": '#define BUILD_VERSION "1.2.0"\n',
 }
+
+
+COUNTED = {
+    "tests/data/kernel-counts.tsv": "# Kept.\nkey\tboard=virt\tboard=virt accounting=on\n"
+    "take\t14\t15\ncall.words_0.same\t290\t0\ncall.words_0.cross\t316.2\t0\nacct\t-\t9\n"
+}
+FIGURES = """| row | default |
+|---|---|
+| `take` | 14 |
+| `call.words_0` | 290 (316) |
+| `call.words_N.cross` | 316 |
+| `acct` | 9 |
+"""
 
 
 def long_function(lines: int) -> str:
@@ -51,6 +66,26 @@ def planted(root: Path, files: Files) -> Path:
 BREACHES: list[tuple[Check, Files, str]] = [
     (check_spdx.check, {"core/a.c": "int a;\n"}, "core/a.c:1: has no `SPDX"),
     (check_spdx.check, {"kernel/Makefile": "\n\n\n# " + SPDX}, "kernel/Makefile:1:"),
+    (
+        check_kernel_figures.check,
+        COUNTED | {"kernel/README.md": FIGURES.replace("(316)", "(290)")},
+        "kernel/README.md:4: call.words_0 takes {316} instructions with default, not 290",
+    ),
+    (
+        check_kernel_figures.check,
+        COUNTED | {"kernel/README.md": FIGURES.replace("14", "15")},
+        "kernel/README.md:3: take takes {14} instructions with default, not 15",
+    ),
+    (
+        check_kernel_figures.check,
+        COUNTED | {"kernel/README.md": FIGURES.replace("`take", "`took")},
+        "kernel/README.md:3: no circle is called took",
+    ),
+    (
+        check_comments.check,
+        {"linux/a.h": "/* As `b()`. */\n// host_later() undoes it\nint b(void); // c\n"},
+        "linux/a.h:2: the comment names host_later(), which",
+    ),
     (check_version.check, VERSIONS | {"CHANGELOG.md": "## 1.3.0\n"}, "CHANGELOG.md says 1.3.0"),
     (
         check_version.check,
@@ -176,6 +211,11 @@ KEPT: list[tuple[Check, Files]] = [
         {"core/a.c": SPDX, "a.sh": "#!/bin/sh\n" + SPDX, "tests/__init__.py": "", "build/x.c": "x"},
     ),
     (check_version.check, VERSIONS),
+    (
+        check_comments.check,
+        {"linux/a.h": "// b() and main() of core\nint b(void);\n", "core/a.c": "int main(void);\n"},
+    ),
+    (check_kernel_figures.check, COUNTED | {"kernel/README.md": FIGURES}),
     (
         check_dependencies.check,
         {

@@ -110,6 +110,20 @@ def test_the_tests_set_up_brings_emulator_compilers_verilator_and_a_browser(
     assert "chromium" in installed
 
 
+def test_the_set_up_of_the_bench_brings_the_tools_that_a_package_has(machine: Machine) -> None:
+    machine.add("stress-ng", "#!/bin/sh\n")
+    machine.add("cargo", '#!/bin/sh\necho "cargo $*" >> "$LOG"\n')
+    done = machine.setup("setup-bench")
+    assert done.returncode == 0, done.stderr
+    installed = " ".join(machine.calls("apt-get"))
+    assert "linux-perf" in installed
+    assert "rt-tests" in installed
+    assert "stress-ng" not in installed  # it was there
+    (call,) = machine.calls("cargo")
+    assert call.startswith("cargo install")
+    assert "--root .venv core-to-core-latency@" in call
+
+
 def test_a_second_set_up_installs_no_package_and_keeps_the_venv(machine: Machine) -> None:
     machine.setup("setup-all")
     machine.log.unlink()
@@ -177,3 +191,14 @@ def test_a_second_make_setup_does_nothing(machine: Machine) -> None:
     later = (machine.tree / ".venv/setup.stamp").stat().st_mtime + 5
     os.utime(machine.tree / "pyproject.toml", (later, later))
     assert "tools/setup.sh setup\n" in make("setup")
+
+
+@pytest.mark.parametrize("target", ["lint", "test-fast", "site"])
+def test_what_a_contributor_runs_first_needs_no_emulator(machine: Machine, target: str) -> None:
+    done = subprocess.run(
+        ["make", "-n", target], cwd=TOOLS.parent, capture_output=True, text=True, check=True
+    )
+    assert not {"setup-all", "kernel", "qemu"} & set(done.stdout.split())
+    assert machine.setup("setup-dev").returncode == 0
+    installed = " ".join(machine.calls("apt-get"))
+    assert not [name for name in ("qemu", "riscv", "verilator", "chromium") if name in installed]

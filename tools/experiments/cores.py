@@ -16,7 +16,17 @@ from cyclometer.explain.sources import trace
 from cyclometer.targets.api import Request
 from cyclometer.targets.rocket.target import CoreTarget, cva6, rocket
 
-KEYS = ("endpoint.round_trip.words_0.cross",)
+# Round trips, and what sel4bench times one way.
+KEYS = (
+    "endpoint.round_trip.words_0.same",
+    "endpoint.round_trip.words_0.cross",
+    "endpoint.round_trip.words_10.cross",
+    "notification.round_trip.low_to_high.u_to_u.same",
+    "thread.yield.round_trip.u_to_u.cross",
+    "endpoint.call.words_0.cross",
+    "endpoint.reply_receive.words_0.cross",
+    "notification.signal.wake+ctx.prio_1.u_to_u.same",
+)
 CHARGED = {
     "issue": ("issue",),
     "caches": ("icache", "dcache", "store"),
@@ -37,22 +47,24 @@ def turns(target: CoreTarget, config: board.Config, keys: Sequence[str]) -> list
     return [explain(found[key]["steady"]) for key in keys]
 
 
-def line(name: str, told: Explanation) -> tuple[str, ...]:
+def line(name: str, result: Explanation) -> tuple[str, ...]:
     """Instructions and cycles of a turn, and the cycles by what of the core takes them, which sum
     to them.
     """
-    spent = told.whole.by_cause
+    spent = result.whole.by_cause
     parts = [sum(spent.get(cause, 0) for cause in causes) for causes in CHARGED.values()]
-    figures = (told.whole.instructions, told.whole.total, *parts)
-    key = told.facts.contract.key
-    return f"`{key}`", name, *(f"{float(told.a_turn(n)):.4g}" for n in figures)
+    figures = (result.whole.instructions, result.whole.total, *parts)
+    key = result.facts.contract.key
+    return f"`{key}`", name, *(f"{float(result.a_turn(n)):.4g}" for n in figures)
 
 
 def beside(columns: Mapping[str, tuple[CoreTarget, board.Config]], keys: Sequence[str]) -> str:
     """The lines of each row together."""
     explained = {name: turns(*column, keys) for name, column in columns.items()}
     rows = [
-        line(name, told[place]) for place in range(len(keys)) for name, told in explained.items()
+        line(name, result[place])
+        for place in range(len(keys))
+        for name, result in explained.items()
     ]
     return board.table(HEADER, rows)
 

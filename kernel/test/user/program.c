@@ -183,6 +183,14 @@ static void program_take_forever(shared_words *shared)
     shared[1] = 1;
 }
 
+// Looks at an address, counting, until it holds 1.
+static void program_await_word(shared_words *shared)
+{
+    while (*(volatile uint64_t *)shared[0] != 1)
+        shared[1]++;
+    shared[2] = 1;
+}
+
 // Calls handle 2 with ten words 1, 2, 3...; answers with what came back.
 static void program_call_server(shared_words *shared)
 {

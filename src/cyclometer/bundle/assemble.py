@@ -12,6 +12,7 @@ import numpy as np
 from cyclometer import __version__
 from cyclometer.bundle import tags as tagging
 from cyclometer.bundle.core_cycles import TIMED
+from cyclometer.bundle.host_ticks import host_ticks
 from cyclometer.bundle.model import (
     MISSING,
     SCHEMA,
@@ -219,5 +220,7 @@ def _tags(
             bits[picked] = (
                 tagging.throttled(found, columns["value"][picked], gap) if gap > 0 else found
             )
-    of_timed_rows = np.array([one.method in TIMED for one in rows], bool)[row]
-    return shared_core(bits, of_timed_rows & (kind == 0), counters)
+    timed = np.array([one.method in TIMED for one in rows], bool)[row] & (kind == 0)
+    # an exact clock stands still while its machine does
+    hz = np.array([0.0 if one.clock.exact else one.clock.hz for one in rows])[row]
+    return shared_core(host_ticks(bits, timed, columns, hz), timed, counters)

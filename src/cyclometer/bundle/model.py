@@ -121,6 +121,7 @@ TAGS = (
     "frequency",
     "unsteady clock",
     "shared core",
+    "host tick",
 )
 
 

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from cyclometer.bundle.core_cycles import in_core_cycles
+from cyclometer.bundle.database import connection
 from cyclometer.bundle.model import COLUMNS, MISSING, Bundle, Identity, Samples, no_samples, samples
 from cyclometer.bundle.validate import validated
 from cyclometer.errors import BadFile, NothingMeasured
@@ -128,14 +129,12 @@ def _digest(folder: Path) -> str:
 
 
 def _write_samples(bundle: Bundle, path: Path) -> None:
-    import duckdb
-
     s = bundle.samples
     columns: dict[str, Any] = {name: getattr(s, name) for name in COLUMNS}
     columns |= {
         f"count_{name}": np.ma.masked_equal(values, MISSING) for name, values in s.counters.items()
     }
-    with duckdb.connect() as database:
+    with connection() as database:
         database.register("columns", columns)
         # Keys as a list that the row's number looks up: an array of a million texts takes longer
         # than all numbers.
@@ -162,7 +161,7 @@ def _read_samples(path: Path) -> Samples:
 
     source = f"read_parquet('{_quoted(path)}')"
     try:
-        with duckdb.connect() as database:
+        with connection() as database:
             ((count,),) = database.execute(f"SELECT count(*) FROM {source}").fetchall()
             if count > MAX_SAMPLES:
                 raise BadFile(f"{path} holds {count} samples, more than the {MAX_SAMPLES} read")

@@ -13,11 +13,8 @@ import rich_click as click
 
 from cyclometer import __version__
 from cyclometer.cli import streams
-from cyclometer.cli.common import did_you_mean
+from cyclometer.cli.common import complain, did_you_mean
 from cyclometer.errors import DEFECT, FAILED, PASS, CyclometerError, UsageError
-from cyclometer.text import one_line
-
-_LONGEST = 1_000  # characters of an error message
 
 # name -> module whose `command` it is; the modules import what is heavy only when they run
 COMMANDS = {
@@ -101,7 +98,7 @@ def _exit_code() -> int:
         return PASS
     except Exception as error:  # nothing may end with 1, which means a regression
         sentence, code = _explained(error)
-        click.echo(f"cyclometer: {one_line(sentence, _LONGEST)}", err=True)
+        complain(sentence)
         return code
 
 

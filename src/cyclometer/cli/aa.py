@@ -5,21 +5,17 @@ from __future__ import annotations
 
 import rich_click as click
 
-from cyclometer.cli import sides
+from cyclometer.cli import judging, sides
+from cyclometer.cli.judging import Judging
 
 
 @click.command()
 @click.argument("operands", nargs=-1, required=True, metavar="BUNDLE|STORE...")
-@sides.layout_floor_option
-@sides.judging
+@judging.layout_floor_option
+@judging.options
 def command(
     operands: tuple[str, ...],
-    margin: float,
-    fdr: float,
-    layout_floor: float | None,
-    as_json: bool,
-    as_markdown: bool,
-    form: str | None,
+    how: Judging,
 ) -> None:
     """Count false alarms: how often repeated runs of one build are called different (A/A).
 
@@ -31,6 +27,4 @@ def command(
     from cyclometer.compare import aa
     from cyclometer.report import aa as report
 
-    printed = sides.Form.of(as_json, as_markdown, form)
-    options = sides.options_of(margin, fdr, layout_floor)
-    printed.print(report, aa.measure(sides.load(sides.together(operands)), options))
+    how.form.print(report, aa.measure(sides.load(sides.together(operands)), how.options))

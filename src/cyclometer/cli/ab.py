@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 
-from cyclometer.cli import assignments, common, sides
+from cyclometer.cli import assignments, common, judging
+from cyclometer.cli.judging import Judging
 from cyclometer.cli.progress import Display
-from cyclometer.cli.run import duration
 from cyclometer.errors import FAILED, UsageError
 
 if TYPE_CHECKING:
@@ -67,11 +67,13 @@ def _of_each_side(command: _Command) -> _Command:
     "--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated."
 )
 @click.option(
-    "--budget", callback=duration, metavar="TIME", help="Time for both sides.  [default: 60s]"
+    "--budget",
+    callback=common.duration,
+    metavar="TIME",
+    help="Time for both sides.  [default: 60s]",
 )
-@click.option("--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last]")
-@click.option("--seed", type=int, help="Seed of the random order.  [default: from the time]")
-@sides.judging
+@common.session_options
+@judging.options
 @click.option(
     "-o",
     "--output",
@@ -82,13 +84,12 @@ def command(
     undo: str,
     only: tuple[str, ...],
     budget: float | None,
+    spread_s: float | None,
     cpu: int | None,
+    cpus: str | None,
+    clock: str | None,
     seed: int | None,
-    margin: float,
-    fdr: float,
-    as_json: bool,
-    as_markdown: bool,
-    form: str | None,
+    how: Judging,
     output: Path | None,
     **of_sides: Any,
 ) -> None:
@@ -104,18 +105,25 @@ def command(
     kernel.sched_rt_runtime_us=-1' --only 'pipe.*'
     """
     from cyclometer.bundle import store
-    from cyclometer.compare import finding, pairing, verdicts
+    from cyclometer.compare import pairing, verdicts
     from cyclometer.doctor.switch import Switch, parse
     from cyclometer.report import comparison
     from cyclometer.targets.api import Request
 
-    printed = sides.Form.of(as_json, as_markdown, form)
     variants = [_variant(side, of_sides) for side in _SIDES]
     if variants[0].facts == variants[1].facts:
         raise UsageError("BEFORE and AFTER are alike; name what differs, as with --after COMMAND")
     folder = output or common.STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-ab"
     store.refuse_existing(folder)
-    request = Request(only=only or ("*",), budget_s=budget or _BUDGET_S, cpu=cpu, seed=seed)
+    request = Request(
+        only=only or ("*",),
+        budget_s=budget or _BUDGET_S,
+        spread_s=spread_s,
+        cpu=cpu,
+        cpus=cpus,
+        clock=clock,
+        seed=seed,
+    )
     switch = Switch([parse(of_sides[side]) for side in _SIDES], undo)
     try:
         results = _measure(request, variants, switch.to)
@@ -125,10 +133,9 @@ def command(
         store.write(one.bundle, folder / side, {store.CONSOLE: one.console})
         for one, side in zip(results, _SIDES, strict=True)
     ]
-    options = finding.Options(margin, fdr)
-    before, after = (pairing.side([bundle], options.level) for bundle in bundles)
-    found = verdicts.compare(before, after, options)
-    printed.print(comparison, found)
+    before, after = (pairing.side([bundle], how.options.level) for bundle in bundles)
+    found = verdicts.compare(before, after, how.options)
+    how.form.print(comparison, found)
     click.echo(f"stored in {folder}", err=True)
     interrupted = any(one.interrupted for one in results)
     sys.exit(FAILED if interrupted else verdicts.gate_code(found))

@@ -39,12 +39,7 @@ _HASH = 12  # digits of a commit that are printed
     type=click.IntRange(1, 64),
     help="Commits to build and measure at once.  [default: one a processor; 1 by interval]",
 )
-@click.option(
-    "--repository",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=Path(),
-    help="A folder in the git repository.  [default: where you are]",
-)
+@common.repository_option
 @click.option(
     "-o",
     "--output",
@@ -119,9 +114,9 @@ def _print(root: Path, key: str, chain: Sequence[str], found: Found) -> None:
     before, after = found.measured[found.last], found.measured[found.first]
     for commit in found.undecided:
         why = found.measured[commit].error or "its interval holds the middle"
-        click.echo(f"{commit[:_HASH]} cannot be told: {why}", err=True)
-    told = "first bad commit" if not found.undecided else "first bad commit, or one of those"
-    click.echo(f"{told}: {found.first[:_HASH]} {git.subject(root, found.first)}")
+        click.echo(f"{commit[:_HASH]} cannot be judged: {why}", err=True)
+    heading = "first bad commit" if not found.undecided else "first bad commit, or one of those"
+    click.echo(f"{heading}: {found.first[:_HASH]} {git.subject(root, found.first)}")
     click.echo(f"{key}: {before.value:g} {before.unit} before it, {after.value:g} there")
     click.echo(f"measured {len(found.measured)} of {len(chain)} commits in {found.rounds} rounds")
 

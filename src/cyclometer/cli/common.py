@@ -9,13 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from cyclometer.text import one_line
+from cyclometer.units import seconds
+
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
     from cyclometer.errors import BrokenPlugin
 
 STORE = Path("results")
+_LONGEST = 1_000  # characters of a complaint
 
 bundle_argument = click.argument("bundle", required=False, type=click.Path(path_type=Path))
+repository_option = click.option(
+    "--repository",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    help="A folder in the git repository.  [default: where you are]",
+)
+
+
+def duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """A time such as 60s or 2m, in seconds."""
+    try:
+        return None if value is None else seconds(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from error
 
 
 def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,7 +80,11 @@ def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--until", metavar="TEXT", help="What --image prints when it is done."),
         click.option(
-            "--bios", metavar="FILE", help="Firmware of --image under QEMU.  [default: none]"
+            "--firmware",
+            "--bios",
+            "firmware",
+            metavar="FILE",
+            help="SBI firmware below an S-mode --image, or in place of ours on rocket-linux.",
         ),
         click.option("--memory-mib", type=click.IntRange(1, 2048), help="Memory of --image."),
     )
@@ -83,6 +105,41 @@ def memory_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(0),
             metavar="SEED",
             help="Delay each answer by 0..15 cycles more (Rocket).",
+        ),
+    )
+    return _with(command, options)
+
+
+def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where, when and by which clock this Linux is measured."""
+    options = (
+        click.option(
+            "--spread",
+            "spread_s",
+            callback=duration,
+            metavar="TIME",
+            help="Spread the visits over this time, as 10m, with pauses between rounds.",
+        ),
+        click.option(
+            "--cpu",
+            type=click.IntRange(0),
+            help="CPU of all participants.  [default: the last one]",
+        ),
+        click.option(
+            "--cpus",
+            metavar="A,B",
+            help="Measure circles between two CPUs, too: A,B, or auto, llc, other, smt for how far "
+            "apart.",
+        ),
+        click.option(
+            "--clock",
+            type=click.Choice(["referenced", "native", "cycles"]),
+            help="Clock of the Linux harness.  [default: referenced]",
+        ),
+        click.option(
+            "--seed",
+            type=int,
+            help="Seed of the random order.  [default: from the time; always recorded]",
         ),
     )
     return _with(command, options)
@@ -116,6 +173,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
+def complain(sentence: object) -> None:
+    """Prints a sentence on standard error; what it quotes, such as a console, may be of any
+    origin.
+    """
+    click.echo(f"cyclometer: {one_line(str(sentence), _LONGEST)}", err=True)
+
+
 def print_json(kind: str, content: Mapping[str, Any]) -> None:
     """Prints a document of this kind (report.documents) on standard output."""
     from cyclometer.report import documents
@@ -126,4 +190,4 @@ def print_json(kind: str, content: Mapping[str, Any]) -> None:
 def note_broken(plugins: Sequence[BrokenPlugin]) -> None:
     """Reports installed packages that cannot provide what they declare; the command goes on."""
     for error in plugins:
-        click.echo(f"cyclometer: {error}", err=True)
+        complain(error)

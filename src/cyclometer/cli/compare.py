@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from cyclometer.cli import sides
+from cyclometer.cli.judging import Form, Judging
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,14 +38,8 @@ class _Compare(sides.TwoSides):
 )
 def command(
     operands: tuple[str, ...],
-    margin: float,
-    fdr: float,
-    on: tuple[str, ...],
-    layout_floor: float | None,
+    how: Judging,
     across: Across,
-    as_json: bool,
-    as_markdown: bool,
-    form: str | None,
     why: bool,
 ) -> None:
     """Compare BEFORE with AFTER: bundles, or other tools' files; `--` separates several per side.
@@ -56,21 +51,19 @@ def command(
     """
     from cyclometer.compare import verdicts
 
-    options = sides.options_of(margin, fdr, layout_floor, on)
-    printed = sides.Form.of(as_json, as_markdown, form)
-    if why and on != ("latency",):
+    if why and how.options.on != ("latency",):
         raise UsageError("--on judges two sides; leave it out with --why")
     if why:
-        _why(sides.together(operands), printed)
+        _why(sides.together(operands), how.form)
         return
     from cyclometer.report import comparison
 
-    found = sides.compare(operands, options, across)
-    printed.print(comparison, found)
+    found = sides.compare(operands, how.options, across)
+    how.form.print(comparison, found)
     sys.exit(verdicts.compare_code(found))
 
 
-def _why(paths: list[Path], form: sides.Form) -> None:
+def _why(paths: list[Path], form: Form) -> None:
     from cyclometer.compare import why
     from cyclometer.report import why as report
 

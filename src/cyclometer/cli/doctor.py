@@ -18,11 +18,11 @@ from cyclometer import errors
 from cyclometer.cli import common, sides
 from cyclometer.cli.common import print_json
 from cyclometer.cli.progress import Display
-from cyclometer.cli.run import duration
 from cyclometer.environment import ROOT
 
 if TYPE_CHECKING:
     from cyclometer.doctor.checks import CheckResult
+    from cyclometer.doctor.observe import Observation
     from cyclometer.doctor.tune import SettingChange
 
 SESSIONS = 5
@@ -53,13 +53,25 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
     help="Measure how far sessions of this machine differ, and keep it for `compare`.",
 )
 @click.option(
-    "--budget", callback=duration, metavar="TIME", help="Time for --calibrate.  [default: 5m]"
+    "--exact", "action", flag_value="exact", help="Count with this machine's exact targets."
+)
+@click.option(
+    "--against",
+    metavar="ssh://HOST",
+    help="Compare the counts of exact targets here with those of another host, to the byte.",
+)
+@click.option(
+    "--budget",
+    callback=common.duration,
+    metavar="TIME",
+    help="Time for --calibrate.  [default: 5m]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.argument("bundles", nargs=-1, type=click.Path(exists=True, path_type=Path))
 def command(
     cpu: int | None,
     action: str | None,
+    against: str | None,
     budget: float | None,
     as_json: bool,
     bundles: tuple[Path, ...],
@@ -72,7 +84,11 @@ def command(
     --calibrate measures five sessions, one after the other, or learns from BUNDLES between which
     nothing changed, and which may lie days apart.
 
-    Ends with 4 where a check is bad, or where a tune or a restore could change nothing it had to.
+    --against asks the Cyclometer that is installed on another host for what its exact targets
+    count, and says which rows differ, with the versions that do.
+
+    Ends with 4 where a check is bad, where a tune or a restore could change nothing it had to, or
+    where two hosts do not agree.
 
     Example: cyclometer doctor --tune && cyclometer run && cyclometer doctor --restore
     """
@@ -81,6 +97,13 @@ def command(
         return
     if bundles or budget is not None:
         raise errors.UsageError("BUNDLES and --budget are for --calibrate; add it")
+    if against is not None and action is not None:
+        raise errors.UsageError(f"--against compares hosts; leave --{action} out")
+    if against is not None:
+        sys.exit(errors.PASS if _agrees(against, as_json) else errors.NOT_COMPARABLE)
+    if action == "exact":
+        _count(as_json)
+        return
     done = {"tune": _tune, "restore": _restore}.get(action or "", _examine)(cpu, as_json)
     sys.exit(errors.PASS if done else errors.NOT_COMPARABLE)
 
@@ -89,7 +112,7 @@ def _examine(cpu: int | None, as_json: bool) -> bool:
     from cyclometer.doctor import checks, observe, tune
 
     seen = observe.observe(cpu, ROOT)
-    findings = checks.examine(seen)
+    findings = [*checks.examine(seen), _check_clocks(seen)]
     changed = tune.tuned(tune.default_journal(), ROOT)
     if as_json:
         answer = {
@@ -107,6 +130,27 @@ def _examine(cpu: int | None, as_json: bool) -> bool:
                 f"{len(changed)} settings are tuned; `cyclometer doctor --restore` undoes that"
             )
     return not any(finding.state == checks.BAD for finding in findings)
+
+
+def _check_clocks(seen: Observation) -> CheckResult:
+    """Which clocks of the harness work here, tried with it."""
+    from cyclometer.doctor.checks import OK, UNKNOWN, WARN, CheckResult
+    from cyclometer.targets.linux import clocks
+    from cyclometer.targets.linux.harness import PLAIN
+    from cyclometer.targets.linux.target import program_for
+
+    try:
+        found = clocks.usable(program_for([PLAIN]), seen.cpu)
+    except errors.CyclometerError as error:
+        return CheckResult("clocks", UNKNOWN, f"the harness tells none: {error}")
+    said = f"native ({found.native.name} at {found.native.hz / 1e9:.3g} GHz)"
+    if found.reference:
+        said += f", referenced (by {found.reference})"
+    said += f"; cycles is refused: {found.cycles_refusal}" if found.cycles_refusal else ", cycles"
+    if not seen.abilities.counter_offered or found.reference != clocks.CHAIN:
+        return CheckResult("clocks", OK, said)
+    cost = "the machine emulates the counter: each reading takes thousands of ticks"
+    return CheckResult("clocks", WARN, said, cost, "measure with --clock referenced")
 
 
 def _print_finding(finding: CheckResult) -> None:
@@ -143,6 +187,38 @@ def _restore(cpu: int | None, as_json: bool) -> bool:
         for change in tune.restore(journal, ROOT)
     ]
     return _print_changes(changes, as_json, "every setting is as it was")
+
+
+def _count(as_json: bool) -> None:
+    """Prints what the exact targets of this machine count."""
+    from cyclometer.sweep import agreement
+    from cyclometer.targets.api import Progress
+
+    with Display() as display:
+        found = agreement.counted(Progress(display.show))
+    if as_json:
+        print_json("counts", msgspec.to_builtins(found))
+        return
+    for name, one in found.targets.items():
+        click.echo(f"{name}: {one.missing or f'{len(one.rows)} rows counted'}")
+
+
+def _agrees(url: str, as_json: bool) -> bool:
+    """Compares the exact targets of this machine with those of another, and prints how they do."""
+    from cyclometer.sweep import agreement
+    from cyclometer.targets.api import Progress
+    from cyclometer.targets.ssh.line import parse
+
+    line = parse(url)
+    there = agreement.asked(line)
+    with Display() as display:
+        found = agreement.compared(agreement.counted(Progress(display.show)), there)
+    if as_json:
+        print_json("agreement", {"host": line.host, "targets": msgspec.to_builtins(found)})
+    else:
+        for one in found:
+            click.echo(agreement.sentence(one))
+    return agreement.agree(found)
 
 
 def _calibrate(cpu: int | None, budget_s: float, bundles: tuple[Path, ...], as_json: bool) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -92,7 +92,8 @@ def command(
 ) -> None:
     """Show where the time of one turn of circle KEY goes, instruction by instruction.
 
-    A circle of the Linux at hand is sampled while it is timed, and reported by function.
+    A circle of the Linux at hand is sampled while it is timed, and reported by function; where the
+    image of the running kernel is readable, with the instructions that it executes under QEMU.
 
     A SIDE is a bundle that `run --trace` made; an ELF image; a target, as rocket; a target and its
     configuration, as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of
@@ -140,8 +141,8 @@ def command(
     config |= {name: str(value) for name, value in settings.items() if value is not None}
     if tail and diff:
         raise UsageError("--tail compares turns of one side; give it without --diff")
-    if not tail and (samples := sampled.profiles(sides, key, target, config)) is not None:
-        sampled.tell(samples, output, as_json, _write)
+    if not tail and (found := sampled.samples(sides, key, target, config)) is not None:
+        sampled.report_samples(found, output, as_json, _write)
         return
     image = Request(**of_image)
     _traced(sides, key, target, config, image, diff, tail, output, as_json, lines)
@@ -305,11 +306,9 @@ def _explanation(
     from cyclometer.report import explanation as report
 
     if output is not None:
-        from cyclometer.report import stack_files
         from cyclometer.report.html import explanation as html
 
-        stacks = stack_files.text(output, [stack_files.of_turn(steady)])
-        _write(output, html.document(steady, cold) if stacks is None else stacks)
+        _save(output, [steady], lambda: html.document(steady, cold))
     if as_json:
         print_json("explanation", report.as_json(steady, cold))
     else:
@@ -322,12 +321,10 @@ def _tail(evidence: Evidence, output: Path | None, as_json: bool) -> None:
 
     found = tail(evidence)
     if output is not None:
-        from cyclometer.report import stack_files
         from cyclometer.report.html import explanation as html
 
-        sides = [stack_files.of_turn(e) for e in (found.difference.before, found.difference.after)]
-        stacks = stack_files.text(output, sides)
-        _write(output, html.tail_document(found) if stacks is None else stacks)
+        both = [found.difference.before, found.difference.after]
+        _save(output, both, lambda: html.tail_document(found))
     if as_json:
         print_json("tail", report.as_json(found))
     else:
@@ -342,16 +339,22 @@ def _difference(
 
     changed = difference(before, after)
     if output is not None:
-        from cyclometer.report import stack_files
         from cyclometer.report.html import explanation as html
 
-        sides = [stack_files.of_turn(e) for e in (changed.before, changed.after)]
-        stacks = stack_files.text(output, sides)
-        _write(output, html.difference_document(changed) if stacks is None else stacks)
+        both = [changed.before, changed.after]
+        _save(output, both, lambda: html.difference_document(changed))
     if as_json:
         print_json("explained-difference", report.difference_json(changed))
     else:
         report.show_difference(changed)
+
+
+def _save(output: Path, turns: Sequence[Explanation], page: Callable[[], str]) -> None:
+    """Writes the stacks of `turns` in the format that the file's name asks for, else the page."""
+    from cyclometer.report import stack_files
+
+    stacks = stack_files.text(output, [stack_files.of_turn(turn) for turn in turns])
+    _write(output, page() if stacks is None else stacks)
 
 
 def _write(output: Path, text: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from cyclometer.cli import images, sides
+from cyclometer.cli.judging import Form, Judging
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,14 +34,8 @@ if TYPE_CHECKING:
 @images.options
 def command(
     operands: tuple[str, ...],
-    margin: float,
-    fdr: float,
-    on: tuple[str, ...],
-    layout_floor: float | None,
+    how: Judging,
     across: Across,
-    as_json: bool,
-    as_markdown: bool,
-    form: str | None,
     expect: Path | None,
     update: bool,
     allow_invalid: bool,
@@ -66,22 +61,20 @@ def command(
     if expect is not None:
         from cyclometer.cli import expect as expectation
 
-        sys.exit(expectation.gate(expect, operands, update, as_json or form == "json"))
+        sys.exit(expectation.gate(expect, operands, update, how.form is Form.JSON))
     if update:
         raise UsageError("--update writes the file of --expect; name one")
     from cyclometer.compare import verdicts
     from cyclometer.report import comparison as report
 
-    judging = sides.options_of(margin, fdr, layout_floor, on)
-    printed = sides.Form.of(as_json, as_markdown, form)
     why: list[str] = []
     broken = False
     if images.are_images(operands):
-        found, why, broken = images.gate(operands, of_images, judging, across)
+        found, why, broken = images.gate(operands, of_images, how.options, across)
     else:
         images.refuse(of_images)
-        found = sides.compare(operands, judging, across)
-    printed.print(report, found)
+        found = sides.compare(operands, how.options, across)
+    how.form.print(report, found)
     for line in why:
-        click.echo(line, err=printed is not sides.Form.TERMINAL)
+        click.echo(line, err=how.form is not Form.TERMINAL)
     sys.exit(images.code(verdicts.gate_code(found, allow_invalid), broken))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli import sides
+from cyclometer.cli import common, judging, sides
+from cyclometer.cli.judging import Judging
 from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,12 +31,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     show_default=True,
     help="With --git-notes: the commit that the bundles measured.",
 )
-@click.option(
-    "--repository",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=Path(),
-    help="A folder in the git repository.  [default: where you are]",
-)
+@common.repository_option
 @click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches.")
 @click.option("--since", type=_DAY, metavar="DAY", help="From this day on, as 2026-11-30.")
 @click.option("--until", type=_DAY, metavar="DAY", help="Up to this day.")
@@ -46,9 +42,9 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     metavar="FOLDER",
     help="Write a page per circle with its whole history, and a first page, in a new folder.",
 )
-@sides.layout_floor_option
+@judging.layout_floor_option
 @sides.across_option
-@sides.judging
+@judging.options
 def command(
     operands: tuple[str, ...],
     git_notes: bool,
@@ -58,13 +54,8 @@ def command(
     since: datetime | None,
     until: datetime | None,
     output: Path | None,
-    margin: float,
-    fdr: float,
-    layout_floor: float | None,
+    how: Judging,
     across: Across,
-    as_json: bool,
-    as_markdown: bool,
-    form: str | None,
 ) -> None:
     """Find when circles changed, by how much, and what else changed at that point.
 
@@ -76,23 +67,23 @@ def command(
     from cyclometer.compare import history
     from cyclometer.report import history as report
 
-    options = sides.options_of(margin, fdr, layout_floor)
-    printed = sides.Form.of(as_json, as_markdown, form)
+    if how.options.amounts:
+        raise UsageError("a history is judged by a share alone; write --margin 1%")
     if git_notes:
-        found = _noted(operands, commit, repository, options, only or ("*",))
+        found = _noted(operands, commit, repository, how.options, only or ("*",))
     elif operands:
-        found = _compared(operands, options, across, only or ("*",))
+        found = _compared(operands, how.options, across, only or ("*",))
     else:
         raise UsageError("name bundles or a store, or read git's notes with --git-notes")
     if since or until:
         days = since and since.date(), until and until.date()
-        found = history.within(found, options, days)
+        found = history.within(found, how.options, days)
     if output is not None:
         from cyclometer.site import of_history
 
         pages = of_history.write(output, found)
         click.echo(f"{output / 'index.html'}: {pages} circles", err=True)
-    printed.print(report, found)
+    how.form.print(report, found)
 
 
 def _compared(

@@ -106,7 +106,7 @@ def _measured(target: Any, request: Request) -> MeasurementResult:
 def _tell_problems(image: str, measured: MeasurementResult) -> None:
     for problem in measured.bundle.identity.problems:
         if problem.kind == "failed":
-            click.echo(f"cyclometer: {image}: {problem.where}: {problem.what}", err=True)
+            common.complain(f"{image}: {problem.where}: {problem.what}")
 
 
 def _explained(target: Any, requests: Sequence[Request], found: Comparison) -> list[str]:

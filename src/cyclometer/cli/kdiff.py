@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from cyclometer.cli.common import print_json
+from cyclometer.cli.judging import share
 from cyclometer.cli.progress import Display
-from cyclometer.cli.sides import share
 from cyclometer.errors import NOTHING, PASS, REGRESSED, CyclometerError, UsageError
 
 if TYPE_CHECKING:
@@ -103,13 +103,13 @@ def command(
         before, after = _measured(requests)
         click.echo("explaining the rows that changed", err=True)
         found = replace(kernels(before, after, requests), names=_names((old, new), (before, after)))
-    told = mail.text(found, _words(), timed, _BOOTS)
+    letter = mail.text(found, _words(), timed, _BOOTS)
     if as_json:
         print_json("kernels", mail.as_json(found, timed))
     else:
-        click.echo(told, nl=False)
+        click.echo(letter, nl=False)
     if output is not None:
-        _write(output, found, told)
+        _write(output, found, letter)
     if not any(not row.why for row in found.rows):
         sys.exit(NOTHING)
     sys.exit(REGRESSED if margin is not None and found.worse_than(margin) else PASS)
@@ -117,10 +117,10 @@ def command(
 
 def _names(given: Sequence[str], bundles: Sequence[Bundle]) -> tuple[str, str]:
     """A package by the version that was found, others as they were given."""
-    told = [str(bundle.identity.environment["image"]["name"]) for bundle in bundles]
+    names = [str(bundle.identity.environment["image"]["name"]) for bundle in bundles]
     old, new = (
         image if name.startswith("debian") and ":" in name else name
-        for name, image in zip(given, told, strict=True)
+        for name, image in zip(given, names, strict=True)
     )
     return old, new
 
@@ -183,10 +183,10 @@ def _timed(paths: tuple[Path, Path]) -> Mapping[str, Finding]:
     return {key: finding for key, finding in found.items() if finding.change is not None}
 
 
-def _write(output: Path, found: Kernels, told: str) -> None:
+def _write(output: Path, found: Kernels, letter: str) -> None:
     from cyclometer.report.html import explanation as html
 
-    text = html.kernels_document(found, told)
+    text = html.kernels_document(found, letter)
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -8,7 +8,7 @@ import fnmatch
 import rich_click as click
 
 from cyclometer.cli.common import did_you_mean, note_broken, print_json
-from cyclometer.errors import UsageError
+from cyclometer.errors import NotComparable, UsageError
 
 
 @click.command()
@@ -51,6 +51,8 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
     for one in targets.values():
         if one.missing():
             click.echo(f"not listed: {one.missing()}", err=True)
+    if target is not None and not known:
+        raise NotComparable(f"only a measurement shows which circles target {target} has")
     if not circles:
         raise UsageError(_no_match(pattern, known))
 

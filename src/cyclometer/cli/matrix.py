@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli import sides
+from cyclometer.cli import judging, sides
+from cyclometer.cli.judging import Judging
 
 if TYPE_CHECKING:
     from cyclometer.compare.pairing import Across
@@ -15,18 +16,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("operands", nargs=-1, required=True, metavar="BUNDLE|STORE...")
-@sides.layout_floor_option
+@judging.layout_floor_option
 @sides.across_option
-@sides.judging
+@judging.options
 def command(
     operands: tuple[str, ...],
-    margin: float,
-    fdr: float,
-    layout_floor: float | None,
+    how: Judging,
     across: Across,
-    as_json: bool,
-    as_markdown: bool,
-    form: str | None,
 ) -> None:
     """Lay configurations side by side, each compared with the first.
 
@@ -38,12 +34,10 @@ def command(
     from cyclometer.compare import matrix, pairing
     from cyclometer.report import matrix as report
 
-    options = sides.options_of(margin, fdr, layout_floor)
-    printed = sides.Form.of(as_json, as_markdown, form)
     paths = sides.together(operands)
     alone = len({path.name for path in paths}) == len(paths)
     named = {
-        path.name if alone else str(path): pairing.side(sides.load([path]), options.level)
+        path.name if alone else str(path): pairing.side(sides.load([path]), how.options.level)
         for path in paths
     }
-    printed.print(report, matrix.matrix(named, options, across))
+    how.form.print(report, matrix.matrix(named, how.options, across))

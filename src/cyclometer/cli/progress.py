@@ -10,12 +10,14 @@ from types import TracebackType
 
 import rich_click as click
 
+from cyclometer.text import plain
+
 _SAY_EVERY_S = 5.0
 
 
 class Display(AbstractContextManager["Display"]):
     """A progress bar on a terminal, a line now and then elsewhere. Redrawn between visits only,
-    never during one.
+    never during one; and while an image boots, which no load of this machine can change.
     """
 
     def __init__(self) -> None:
@@ -26,7 +28,7 @@ class Display(AbstractContextManager["Display"]):
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
             columns = (
-                TextColumn("{task.description:44}"),
+                TextColumn("{task.description:44}", markup=False),
                 BarColumn(),
                 TextColumn("{task.completed}/{task.total}"),
             )
@@ -38,7 +40,8 @@ class Display(AbstractContextManager["Display"]):
             self._bar.start()
 
     def show(self, done: int, total: int, key: str) -> None:
-        """Called between visits."""
+        """Called between visits; `key` may be of any origin."""
+        key = plain(key)
         if self._bar is not None:
             self._bar.update(
                 self._task, completed=done, total=total, description=key[:44], refresh=True

@@ -17,8 +17,15 @@ import rich_click as click
 
 from cyclometer.cli import assignments, common
 from cyclometer.cli.progress import Display
-from cyclometer.errors import FAILED, NOTHING, PASS, CyclometerError, NotComparable
-from cyclometer.units import seconds
+from cyclometer.errors import (
+    FAILED,
+    NOTHING,
+    PASS,
+    REGRESSED,
+    CyclometerError,
+    NotComparable,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle, Problem
@@ -27,14 +34,6 @@ if TYPE_CHECKING:
 _UNSAFE = re.compile(r"[^A-Za-z0-9.+=,-]+")  # what a folder's name had better not hold
 _NAME_MAX = 100
 _SAMPLE_S = 1.0
-
-
-def duration(_: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """A time such as 60s or 2m, in seconds."""
-    try:
-        return None if value is None else seconds(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param=parameter) from error
 
 
 def _kbench(_: click.Context, parameter: click.Parameter, value: str | None) -> list[int] | None:
@@ -75,16 +74,9 @@ def _axes(
 @click.option(
     "--budget",
     "budget_s",
-    callback=duration,
+    callback=common.duration,
     metavar="TIME",
     help="Time for everything, as 60s or 2m.  [default: 54s]",
-)
-@click.option(
-    "--spread",
-    "spread_s",
-    callback=duration,
-    metavar="TIME",
-    help="Spread the visits over this time, as 10m, with pauses between rounds.",
 )
 @click.option("--quick", is_flag=True, help="A first look: on Linux three short runs, 12 s.")
 @click.option(
@@ -92,19 +84,7 @@ def _axes(
     type=click.Choice(["accumulated", "direct", "passes"]),
     help="Override each circle's own timing method.",
 )
-@click.option(
-    "--cpu", type=click.IntRange(0), help="CPU of all participants.  [default: the last one]"
-)
-@click.option(
-    "--cpus",
-    metavar="A,B",
-    help="Measure circles between two CPUs, too: A,B, or auto, llc, other, smt for how far apart.",
-)
-@click.option(
-    "--clock",
-    type=click.Choice(["referenced", "native", "cycles"]),
-    help="Clock of the Linux harness.  [default: referenced]",
-)
+@common.session_options
 @click.option(
     "--policy",
     type=click.Choice(["fifo", "other", "batch"]),
@@ -116,12 +96,17 @@ def _axes(
 @click.option(
     "--slice",
     "slice_s",
-    callback=duration,
+    callback=common.duration,
     metavar="TIME",
     help="Slice that participants ask for, as 3ms, with --policy other or batch.",
 )
 @click.option(
-    "--seed", type=int, help="Seed of the random order.  [default: from the time; always recorded]"
+    "--break-on",
+    "break_on_s",
+    callback=common.duration,
+    metavar="LATENCY",
+    help="End with 1 at the first test of a one-way circle above this, as 150us, and keep the "
+    "kernel's trace.",
 )
 @click.option(
     "--watchdog",
@@ -129,7 +114,10 @@ def _axes(
     type=click.IntRange(1, 3600),
     help="Seconds for a visit or a boot.  [default: 10; 300]",
 )
-@assignments.listed_option("--config", help="How to build the kernel, as mcs=on,timer=mtime.")
+@assignments.listed_option(
+    "--config",
+    help="The kernel's build, as mcs=on; a label for the rows of --image; a target's own settings.",
+)
 @common.image_options
 @common.kernel_options
 @common.memory_options
@@ -192,6 +180,8 @@ def command(
     Circles and runs are visited in one random, recorded order; Ctrl-C keeps what was measured.
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
+
+    Example: cyclometer run --only 'timer.*' --break-on 150us --budget 10m -o results/late
     """
     from cyclometer.bundle import store
     from cyclometer.record.schema import Flow
@@ -208,6 +198,11 @@ def command(
     )
     if trace:
         _refuse_untraceable(target)
+    if matrix and request.image is not None:
+        raise UsageError(
+            "--matrix would measure one image under several names; run each image by itself and "
+            "label it with --config"
+        )
     wanted = _product(request, matrix, output or _default_path(target))
     for _, path in wanted:
         store.refuse_existing(path)
@@ -237,7 +232,7 @@ def _refuse_untraceable(target: str) -> None:
 
 def _kbench_circle(target: str, config: dict[str, str]) -> str:
     """KBench's own case: a thread signals one of higher priority, both in one space."""
-    if target.endswith("linux"):
+    if target.endswith("linux") or target.startswith("ssh://"):
         return "notification.low_to_high.same"
     variant = "k_to_k" if config.get("userspace") == "off" else "u_to_u.same"
     return f"notification.round_trip.low_to_high.{variant}"
@@ -274,7 +269,7 @@ def _finish(
 ) -> int:
     """Stores and prints one measurement of several; the exit code it deserves."""
     if isinstance(measured, CyclometerError):
-        click.echo(f"cyclometer: {path.name}: {measured}", err=True)
+        common.complain(f"{path.name}: {measured}")
         return measured.exit_code
     traces, untraced = _traces(target, request, measured) if trace else ({}, [])
     stored = _store(measured, path, traces)
@@ -286,13 +281,17 @@ def _finish(
     if not as_json and not kbench:
         _suggest(stored, path)
     for reason in dict.fromkeys(untraced):  # a steady and a cold turn fail alike
-        click.echo(f"cyclometer: not traced: {reason}", err=True)
+        common.complain(f"not traced: {reason}")
     if measured.broken:
         _tell_what_broke(stored)
     if measured.interrupted:
         click.echo(
             "cyclometer: interrupted; the bundle holds what was measured until then", err=True
         )
+    if measured.above:
+        kept = ", ".join(str(path / name) for name in measured.files)
+        click.echo(f"cyclometer: {measured.above}; the kernel's trace is in {kept}", err=True)
+        return REGRESSED
     if measured.interrupted or measured.broken or untraced:
         return FAILED
     return PASS if allow_invalid else _validity(stored)
@@ -312,8 +311,8 @@ def _validity(bundle: Bundle) -> int:
     failed = {p.where.removeprefix("circle ") for p in bundle.identity.problems if _failed(p)}
     if names := [*dict.fromkeys(bad), *sorted(failed)]:
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        told = f"{', '.join(names[:3])}{more} failed or broke the contract"
-        click.echo(f"cyclometer: {told}; --allow-invalid accepts that", err=True)
+        sentence = f"{', '.join(names[:3])}{more} failed or broke the contract"
+        common.complain(f"{sentence}; --allow-invalid accepts that")
     return FAILED if names else PASS
 
 
@@ -324,7 +323,7 @@ def _failed(problem: Problem) -> bool:
 def _tell_what_broke(bundle: Bundle) -> None:
     for problem in bundle.identity.problems:
         if problem.kind == "failed":
-            click.echo(f"cyclometer: {problem.where}: {problem.what}", err=True)
+            common.complain(f"{problem.where}: {problem.what}")
 
 
 def _suggest(bundle: Bundle, path: Path) -> None:
@@ -437,11 +436,13 @@ def _profiles(
 def _store(measured: MeasurementResult, path: Path, traces: dict[str, bytes]) -> Bundle:
     from cyclometer.bundle import store
 
-    return store.write(measured.bundle, path, {store.CONSOLE: measured.console, **traces})
+    files = {store.CONSOLE: measured.console, **measured.files, **traces}
+    return store.write(measured.bundle, path, files)
 
 
 def _default_path(target: str) -> Path:
-    return common.STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-{target}"
+    name = _UNSAFE.sub("-", target)
+    return common.STORE / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-{name}"
 
 
 def _print(bundle: Bundle, as_json: bool) -> None:

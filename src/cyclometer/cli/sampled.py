@@ -5,28 +5,43 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from cyclometer.cli.common import print_json
-from cyclometer.errors import CyclometerError
+from cyclometer.cli.progress import Display
+from cyclometer.errors import CyclometerError, NotComparable
 
 if TYPE_CHECKING:
+    from cyclometer.explain.explanation import Explanation
     from cyclometer.record.profile import Profile
 
 TARGET = "linux"
 SECONDS = 3.0
 _DEFAULT_TRACED = "qemu-virt"
+_BOOTS_KERNELS = "qemu-linux"
+_BOOT_S = 60  # wall clock: a kernel that does not start must not keep the samples waiting
 _IMAGES = ("/boot/vmlinuz-{}", "/usr/lib/modules/{}/vmlinuz")  # of the kernel that runs
 
 
-def profiles(
+@dataclass(frozen=True)
+class SampledSides:
+    """Those of each side; of samples taken now also the turn that the same kernel executes, where
+    it can be traced.
+    """
+
+    sides: list[Profile]
+    exact: Explanation | None = None
+
+
+def samples(
     sides: Sequence[str], key: str, target: str | None, config: Mapping[str, str]
-) -> list[Profile] | None:
-    """Samples of each side: kept ones of bundles, or taken now where the side is the Linux at hand.
-    None if anything else is asked for.
+) -> SampledSides | None:
+    """Kept samples of bundles, or those taken now where the side is the Linux at hand. None if
+    anything else is asked for.
     """
     from cyclometer.explain import sources
     from cyclometer.targets.api import Profiler, Request
@@ -35,24 +50,50 @@ def profiles(
     if sides and all(Path(side).is_dir() for side in sides):
         kept = [sources.kept_profile(Path(side), key) for side in sides]
         found = [one for one in kept if one is not None]
-        return found if len(found) == len(sides) else None
+        return SampledSides(found) if len(found) == len(sides) else None
     native = list(sides) == [TARGET] or (not sides and target == TARGET)
     if not native and (sides or target or config or not _only_native(key)):
         return None
     linux = TARGETS.load(TARGET)
     assert isinstance(linux, Profiler)
-    if image := _own_image():
-        click.echo(
-            f"the exact path of the same kernel: cyclometer explain --kernel {image} {key}",
-            err=True,
+    taken = linux.profile(Request(config=config), key, SECONDS)
+    try:
+        return SampledSides([taken], _exact(key))
+    except CyclometerError as error:
+        click.echo(f"no exact path beside the samples: {error}", err=True)
+        return SampledSides([taken])
+
+
+def _exact(key: str) -> Explanation:
+    """The turn of a circle on an image of the kernel that runs, under QEMU. Raises CyclometerError
+    where there is no image, or no such turn.
+    """
+    from cyclometer.explain import sources
+    from cyclometer.explain.explanation import explain
+    from cyclometer.targets.api import Progress, Request
+    from cyclometer.targets.registry import TARGETS
+
+    image = _own_image()
+    if key not in _keys(_BOOTS_KERNELS):
+        raise NotComparable(f"target {_BOOTS_KERNELS} cannot run {key} here")
+    request = Request(only=(key,), config={"kernel": image}, watchdog_s=_BOOT_S)
+    target = TARGETS.load(_BOOTS_KERNELS)
+    with Display() as display:
+        progress = Progress(display.show)
+        found = sources.trace(target, request, [key], steady_only=True, progress=progress)
+    return explain(found[key]["steady"])
+
+
+def _own_image() -> str:
+    """The image of the kernel that runs. Raises NotComparable if this user cannot read it."""
+    paths = [pattern.format(os.uname().release) for pattern in _IMAGES]
+    found = next((path for path in paths if os.access(path, os.R_OK)), None)
+    if found is None:
+        raise NotComparable(
+            f"{' and '.join(paths)} cannot be read; name a copy of this kernel's image with "
+            "--kernel to see what it executes"
         )
-    return [linux.profile(Request(config=config), key, SECONDS)]
-
-
-def _own_image() -> str | None:
-    """The image of the kernel that runs, if this user may read it."""
-    paths = (pattern.format(os.uname().release) for pattern in _IMAGES)
-    return next((path for path in paths if os.access(path, os.R_OK)), None)
+    return found
 
 
 def _only_native(key: str) -> bool:
@@ -71,8 +112,8 @@ def _keys(target: str) -> set[str]:
         return set()
 
 
-def tell(
-    found: Sequence[Profile],
+def report_samples(
+    found: SampledSides,
     output: Path | None,
     as_json: bool,
     write: Callable[[Path, str], None],
@@ -82,16 +123,18 @@ def tell(
     from cyclometer.report import profile as report
     from cyclometer.report import stack_files
 
-    sides = [shares(one) for one in found]
+    sides = [shares(one) for one in found.sides]
     changes = difference(sides[0], sides[1]) if len(sides) == 2 else []
     if output is not None:
+        from cyclometer.report.html import profile as html
+
         stacks = stack_files.text(output, [stack_files.of_samples(side) for side in sides])
-        write(output, report.document(sides, changes) if stacks is None else stacks)
+        write(output, html.document(sides, changes, found.exact) if stacks is None else stacks)
     if as_json and changes:
         print_json("profile-difference", {"changes": report.difference_json(changes)})
     elif as_json:
-        print_json("profile", report.as_json(sides[0]))
+        print_json("profile", report.as_json(sides[0], found.exact))
     elif changes:
         report.show_difference(sides[0], sides[1], changes)
     else:
-        report.show(sides[0])
+        report.show(sides[0], found.exact)

@@ -226,16 +226,16 @@ def _printed(parts: Sequence[BlockPart]) -> tuple[int, float, float] | None:
         for s in part.bundle.identity.summaries
         if s.row == part.row and s.run in {run.run for run in part.circle.estimate.runs}
     ]
-    told = [
+    known = [
         (s.n, s.mean, s.sd)
         for s in of_row
         if s.n is not None and s.mean is not None and s.sd is not None
     ]
-    n = sum(count for count, _, _ in told)
-    if not told or len(told) != len(of_row) or n < 2:
+    n = sum(count for count, _, _ in known)
+    if not known or len(known) != len(of_row) or n < 2:
         return None
-    mean = sum(count * value for count, value, _ in told) / n
-    squares = sum((count - 1) * sd**2 + count * (value - mean) ** 2 for count, value, sd in told)
+    mean = sum(count * value for count, value, _ in known) / n
+    squares = sum((count - 1) * sd**2 + count * (value - mean) ** 2 for count, value, sd in known)
     return n, mean, math.sqrt(squares / (n - 1))
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cyclometer.estimate.interval import FloatArray
 from cyclometer.estimate.reference import shift
-from cyclometer.estimate.session import CLEAR, Mean, Session, mean
+from cyclometer.estimate.session import BLOCKS, CLEAR, Mean, Session, mean
 
 SLOPES = 0.15
 """Standard deviation of the circles' true slopes about one."""
@@ -68,8 +68,10 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> AlignedDi
     ]
     y = [one.y(subtract) for one in sessions]
     slope, variance = _slope(x, y)
+    z = [b - slope * a for a, b in zip(x, y, strict=True)]
     means = [
-        mean(b - slope * a, s.process, s.stretch) for a, b, s in zip(x, y, sessions, strict=True)
+        _widened(mean(one, s.process, s.stretch), one.size, z)
+        for one, s in zip(z, sessions, strict=True)
     ]
     cut = len(before)
     speed = float(np.mean([a.mean() for a in x[cut:]]) - np.mean([a.mean() for a in x[:cut]]))
@@ -114,6 +116,18 @@ def _slope(x: Sequence[FloatArray], y: Sequence[FloatArray]) -> tuple[float, flo
         return seen, 0.0
     precision = 1 / error + SLOPES**-2
     return (seen / error + SLOPES**-2) / precision, 1 / precision
+
+
+def _widened(found: Mean, visits: int, z: Sequence[FloatArray]) -> Mean:
+    """The mean over the visits of one of the sessions `z`. Few visits may agree by chance: if there
+    are not two for each block, their variance is at least what visits of all sessions have.
+    """
+    if visits >= 2 * BLOCKS:
+        return found
+    squares = sum(float(np.sum((one - one.mean()) ** 2)) for one in z)
+    usual = squares / sum(one.size - 1 for one in z) / visits
+    (own, df), *rest = found.parts
+    return replace(found, parts=((max(own, usual), df), *rest))
 
 
 def _parts(one: Session, average: Mean, subtract: bool, sessions: int) -> Parts:

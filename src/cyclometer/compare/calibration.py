@@ -167,7 +167,7 @@ def read(file: Path) -> Calibration | None:
     except FileNotFoundError:
         return None
     except msgspec.DecodeError as error:
-        raise BadFile(f"{file} is no calibration ({error}); delete it") from None
+        raise BadFile(f"{file} is not a calibration ({error}); delete it") from None
 
 
 def keep(known: Calibration, folder: Path) -> Path:

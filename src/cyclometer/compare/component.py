@@ -30,9 +30,16 @@ ASSUMED_SD: dict[Gap, float] = {"hour": 0.003, "machine": 0.005}
 """Standard deviation of a session's mean about that of others, as a fraction: what a busy shared
 machine showed; a quiet one shows less than 0.1 %."""
 ASSUMED_DF = 4.0
-RESTLESS = ("timer.*", "process.*", "memory.map_unmap.*", "*.bytes_1048576", "*.bytes_8388608")
+RESTLESS = (
+    "timer.*",
+    "process.*",
+    "memory.map_unmap.*",
+    "*.bytes_1048576",
+    "*.bytes_8388608",
+    "*.other_cpu",
+)
 """Circles whose sessions differ RESTLESS_TIMES as far: they wait for timers, wander with the page
-allocator, or need more than a core's own caches."""
+allocator, need more than a core's own caches, or meet a second CPU, however deep that sleeps."""
 RESTLESS_TIMES = 7.0
 BESIDE_THE_CORE = (*CONTENTION, "memory.copy.bytes_65536")
 """Circles of user code that miss the core's own first caches: what else runs on the machine moves

@@ -20,7 +20,7 @@ from cyclometer.errors import BadFile, NothingMeasured
 from cyclometer.units import percent
 
 TOLERANCE = "tolerance"
-_DIGITS = 6  # of a latency that is no whole number
+_DIGITS = 6  # of a latency that is not a whole number
 _HEAD = """\
 # Latencies of a turn on exact clocks. A review sees what a change costs, line by line;
 # `cyclometer gate --expect FILE --update BUNDLE` writes them.
@@ -60,7 +60,7 @@ class Verdict:
 def read(path: Path) -> Expected:
     """Raises BadFile if the file cannot be read or holds anything but such tables."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadFile(
             f"{path} cannot be read ({error.strerror}); make it with `cyclometer gate --expect "
@@ -68,15 +68,15 @@ def read(path: Path) -> Expected:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFile(f"{path} is not TOML ({error}); restore it or --update it") from error
-    shares = told.pop(TOLERANCE, {})
-    for name, table in told.items():
+    shares = content.pop(TOLERANCE, {})
+    for name, table in content.items():
         if not isinstance(table, dict) or not all(type(v) in (int, float) for v in table.values()):
             raise BadFile(f"{path}: {name!r} is not a table of numbers; restore it or --update it")
     try:
         tolerance = {pattern: percent(share) for pattern, share in shares.items()}
     except (ValueError, AttributeError) as error:
         raise BadFile(f'{path}: {TOLERANCE} maps patterns to shares as "1%" ({error})') from error
-    return Expected(told, tolerance)
+    return Expected(content, tolerance)
 
 
 def written(expected: Expected, measured: Tables) -> str:
@@ -156,8 +156,8 @@ def _exact(bundle: Bundle) -> dict[str, dict[str, ComparedCircle]]:
 
 def _table(bundle: Bundle, circle: ComparedCircle) -> str:
     options = circle.estimate.configuration.items()
-    told = " ".join(f"{n}={v}" for n, v in sorted(options) if n not in VERSIONS)
-    return f"{bundle.identity.target} {circle.estimate.clock.unit} {told}".strip()
+    content = " ".join(f"{n}={v}" for n, v in sorted(options) if n not in VERSIONS)
+    return f"{bundle.identity.target} {circle.estimate.clock.unit} {content}".strip()
 
 
 def _latency(circle: ComparedCircle) -> float | None:

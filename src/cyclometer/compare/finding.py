@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from cyclometer.compare import statistics
 from cyclometer.compare.calibration import Calibration
@@ -33,6 +34,7 @@ VERDICTS = (
 not judged unless a margin is given: it changed, or it grew by more than the margin.
 """
 
+_ROUNDED_UP = 1 + 1e-12  # so that a change of just the amount is within it
 _COUNT_DIGITS = 2  # of a change of counts that are means of turns
 
 
@@ -51,6 +53,22 @@ class Options:
     calibration: Calibration | None = None
     # the margin on exact clocks, if the user gave one: they need none to be sure
     exact_margin: float | None = None
+    # unit of a clock -> how much of it is within the margin, whatever share that is
+    amounts: Mapping[str, float] = field(default_factory=dict)
+
+    def at(self, pair: Pair) -> Options:
+        """The options with a margin that lets the latency of `pair` differ by the amount of its
+        unit. A share is of the lower side, so that both directions have the same amount.
+        """
+        b, a = both(pair)
+        amount = self.amounts.get(b.clock.unit, 0.0)
+        if not amount or b.latency is None or a.latency is None:
+            return self
+        least = min(b.latency.value, a.latency.value)
+        if least <= 0 or (share := amount / least * _ROUNDED_UP) <= self.margin:
+            return self
+        exact = None if self.exact_margin is None else max(share, self.exact_margin)
+        return replace(self, margin=share, exact_margin=exact)
 
     @property
     def level(self) -> float:

@@ -132,7 +132,7 @@ def series(points: Sequence[Point], options: Options, missing: int = 0) -> Serie
 
 def within(found: Sequence[Series], options: Options, window: Window) -> list[Series]:
     """The histories of what was made in a window of time, with the changes inside it; a point whose
-    time cannot be told is not in it.
+    time is not known is not in it.
     """
     kept = [(one, [p for p in one.points if _is_within(p, window)]) for one in found]
     return [series(points, options, one.missing) for one, points in kept if points]
@@ -157,7 +157,7 @@ def _point(bundle: Bundle, circle: ComparedCircle, options: Options, free: froze
         unit=e.clock.unit,
         configuration=e.configuration,
         floor=exact.layout_floor(options, e) if e.clock.exact else None,
-        when=_told(bundle, e.runs[0].run) or bundle.identity.created,
+        when=_began(bundle, e.runs[0].run) or bundle.identity.created,
         bundle=bundle.path or bundle.identity.title,
         identity=environment(bundle) | versions,
         error=_own_error(e.latency),
@@ -170,7 +170,7 @@ def _own_error(latency: LevelsEstimate) -> float:
     return half / critical_value(latency.interval.level) if math.isfinite(half) else 0.0
 
 
-def _told(bundle: Bundle, run: int) -> str:
+def _began(bundle: Bundle, run: int) -> str:
     """When a run of a foreign file took place, where the file says so."""
     ingested = bundle.identity.environment.get("ingested", ())
     for file in ingested if isinstance(ingested, list) else ():

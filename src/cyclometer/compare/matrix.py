@@ -127,11 +127,13 @@ def _columns(sides: Mapping[str, Side]) -> dict[str, Side]:
             seen.setdefault(_options(circle), circle.estimate.configuration)
         for options, configuration in seen.items():
             split.append((name, configuration, side.chosen(_with(options))))
-    telling = _telling([configuration for _, configuration, _ in split])
-    named = [(_named(configuration, telling), name, side) for name, configuration, side in split]
+    distinguishing = _distinguishing([configuration for _, configuration, _ in split])
+    named = [
+        (_named(configuration, distinguishing), name, side) for name, configuration, side in split
+    ]
     alone = len({title for title, _, _ in named}) == len(named)
     return {
-        title if alone else f"{name}: {title}" if telling else name: side
+        title if alone else f"{name}: {title}" if distinguishing else name: side
         for title, name, side in named
     }
 
@@ -144,15 +146,17 @@ def _options(circle: ComparedCircle) -> Hashable:
     return tuple(sorted(circle.estimate.configuration.items()))
 
 
-def _telling(configurations: Sequence[dict[str, str]]) -> list[str]:
+def _distinguishing(configurations: Sequence[dict[str, str]]) -> list[str]:
     """Names of the options in which the configurations differ."""
     names = dict.fromkeys(name for configuration in configurations for name in configuration)
     return [name for name in names if len({c.get(name, "") for c in configurations}) > 1]
 
 
-def _named(configuration: dict[str, str], telling: Sequence[str]) -> str:
+def _named(configuration: dict[str, str], distinguishing: Sequence[str]) -> str:
     chosen = {
-        n: configuration.get(n, "") for n in telling if configuration.get(n, "").lower() not in _OFF
+        n: configuration.get(n, "")
+        for n in distinguishing
+        if configuration.get(n, "").lower() not in _OFF
     }
     return ", ".join(
         n if value.lower() in ("on", "y", "yes") else f"{n}={value}" for n, value in chosen.items()

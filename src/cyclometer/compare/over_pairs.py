@@ -19,7 +19,7 @@ from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change, two_sided
 from cyclometer.estimate.interval import FloatArray, student
 from cyclometer.estimate.rows import Estimate
-from cyclometer.estimate.session import FEWEST_BLOCKS, Session, mean, satterthwaite, winsorised
+from cyclometer.estimate.session import FEWEST_BLOCKS, Session, mean, pseudo_values, satterthwaite
 
 
 def have(pair: Pair) -> bool:
@@ -61,11 +61,14 @@ def basis(pair: Pair, options: Options) -> Basis:
 
 
 def change(before: Session, after: Session, level: float = 0.95) -> Change:
-    """The mean difference of neighbouring visits, with the error that blocks of time show."""
+    """The mean difference of neighbouring visits, with the error that blocks of time show; rounds
+    with pauses between them are such blocks.
+    """
     first, second = neighbours(before, after)
     subtract = fixed_cost_is_there([before, after])
-    apart = winsorised(_y(after, subtract)[second] - _y(before, subtract)[first])
-    average = mean(apart, before.process[first])
+    apart = pseudo_values(_y(after, subtract)[second] - _y(before, subtract)[first])
+    stretch = None if before.stretch is None else before.stretch[first]
+    average = mean(apart, before.process[first], stretch)
     costs = ((one.cost_error(subtract) ** 2, one.visits - 1.0) for one in (before, after))
     variance, df = satterthwaite((*average.parts, *costs))
     value, error = average.value, math.sqrt(variance)

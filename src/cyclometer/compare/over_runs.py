@@ -80,8 +80,9 @@ def _change(pair: Pair, level: float, overall: bool = False) -> Change:
         [(run.overall if overall else run.latency).value for run in e.runs] for e in both(pair)
     )
     # Whole numbers are counts of a clock: runs that agree to the digit are still known to no better
-    # than a half.
-    resolution = 1.0 if all(value.is_integer() for value in before + after) else 0.0
+    # than half of its step.
+    whole = all(value.is_integer() for value in before + after)
+    resolution = max(1.0, *(run.step for e in both(pair) for run in e.runs)) if whole else 0.0
     return statistics.change(before, after, level, resolution)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Comparison of sessions: visits on one axis of time, with the core's speed taken off.
 
-The sessions of a side are its repetitions. What they differ by although nothing changed is no part
+The sessions of a side are its repetitions. What they differ by although nothing changed is not part
 of what their visits show; `component` adds it.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
+from cyclometer.bundle.model import Contract
 from cyclometer.compare import component
 from cyclometer.compare.ancova import AlignedDifference, difference
 from cyclometer.compare.component import Component
@@ -54,7 +55,7 @@ def bases(pairs: Sequence[Pair], options: Options) -> tuple[list[Basis], tuple[s
     of_pairs = [
         _basis(pair, one, common, moved, options) for pair, one in zip(pairs, found, strict=True)
     ]
-    return of_pairs, _told(pairs, found, controls, options) if pairs else ()
+    return of_pairs, _notes(pairs, found, controls, options) if pairs else ()
 
 
 def _basis(
@@ -77,10 +78,17 @@ def _basis(
         units=(len(b.sessions), len(a.sessions)),
         unit="session",
         note=f"sessions {between.source}",
-        veto=moved or _core_moved(one),
+        veto=moved or _core_moved(one) or _raced(b.contract),
         overall=overall,
         disagreement=elsewhere(overall, interval, options),
     )
+
+
+def _raced(contract: Contract) -> str:
+    """Why sessions of a lock for which two CPUs contend tell of nothing, if its sides may sleep."""
+    if ".contended" not in contract.key or "entries" in contract.counts():
+        return ""
+    return "how often its sides sleep is a race that each session decides anew"
 
 
 def _overall(b: Estimate, a: Estimate, one: AlignedDifference) -> float:
@@ -115,7 +123,7 @@ def _busy(pairs: Sequence[Pair], found: Sequence[AlignedDifference], options: Op
     return ""
 
 
-def _told(
+def _notes(
     pairs: Sequence[Pair],
     found: Sequence[AlignedDifference],
     controls: Sequence[AlignedDifference],

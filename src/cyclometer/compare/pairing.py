@@ -27,6 +27,8 @@ VERSIONS = ("kernel", "manifest", "sel4bench")
 """Options of a configuration that say which version was built. Versions are what people compare,
 so they may differ.
 """
+OF_MACHINE = frozenset(("target", "cpu"))
+"""Circumstances of the machine; one that a bundle does not state is left out."""
 MOMENTARY = ("boot_id", "load", "swap_free_bytes", "ingested", "plan")
 """Parts of an environment that differ from minute to minute, or from file to file, and identify
 nothing.
@@ -141,6 +143,7 @@ def of_runs(e: Estimate, runs: Sequence[RunEstimate], level: float) -> Estimate:
         row=-1,
         fixed_cost=None,
         tails=None,
+        modes=(),
         cold=None,
         steady=None,
         sigma_turn=None,
@@ -165,8 +168,10 @@ def made(bundle: Bundle) -> datetime:
     try:
         when = datetime.fromisoformat(bundle.identity.created)
     except ValueError:
-        told = f"{bundle.path or 'a bundle'} was made at {bundle.identity.created[:40]!r}"
-        raise BadFile(f"{told}, which is not an ISO 8601 time; restore its bundle.json") from None
+        sentence = f"{bundle.path or 'a bundle'} was made at {bundle.identity.created[:40]!r}"
+        raise BadFile(
+            f"{sentence}, which is not an ISO 8601 time; restore its bundle.json"
+        ) from None
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
@@ -180,6 +185,7 @@ def pairs(before: Side, after: Side, across: Across | None = None) -> list[Pair]
     free = frozenset(across) | frozenset(VERSIONS)
     found: list[Pair] = []
     _take(found, left, right, lambda c: (likeness(c), c.estimate.flow))
+    _take(found, left, right, lambda c: likeness(c, frozenset(across)))
     _take(found, left, right, lambda c: likeness(c, free))
     _refuse(found, left, right, free)
     found += [Pair(c, None) for c in left] + [Pair(None, c) for c in right]
@@ -325,15 +331,17 @@ def _circumstances(bundle: Bundle, e: Estimate) -> dict[str, str]:
 
 def pooled(members: Sequence[ComparedCircle], level: float) -> ComparedCircle:
     """One circle of all runs of several bundles; what only one bundle's samples can tell is
-    dropped.
+    dropped. A bundle in which every test of it was disturbed adds to what was set aside, and makes
+    no others bad.
     """
     if len(members) == 1:
         return members[0]
+    set_aside: Counter[str] = Counter()
+    for m in members:
+        set_aside.update(m.estimate.set_aside)
+    members = [m for m in members if not m.estimate.drowned] or members
     parts = [m.estimate for m in members]
     bad = next((e for e in parts if not e.valid), None)
-    set_aside: Counter[str] = Counter()
-    for e in parts:
-        set_aside.update(e.set_aside)
     together = of_runs(parts[0], [run for e in parts for run in e.runs], level)
     if all(e.sessions for e in parts):
         latency = _over_sessions([e.latency for e in parts if e.latency], level)
@@ -343,6 +351,7 @@ def pooled(members: Sequence[ComparedCircle], level: float) -> ComparedCircle:
         together,
         tests=sum(e.tests for e in parts),
         maximum=max((e.maximum for e in parts if e.maximum is not None), default=None),
+        clock_offset=max((e.clock_offset for e in parts if e.clock_offset), default=None),
         set_aside=dict(set_aside),
         valid=bad is None,
         reason=bad.reason if bad else "",

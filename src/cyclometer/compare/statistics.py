@@ -2,7 +2,7 @@
 """The statistics of a comparison: change, interval, verdict, and what it would take to decide.
 
 Everything rests on run-level estimates, because the run is what repeats. Changes are computed as
-log ratios, which treat a factor and its inverse alike, and are told as (after - before) / before.
+log ratios, which treat a factor and its inverse alike, printed as (after - before) / before.
 """
 
 from __future__ import annotations

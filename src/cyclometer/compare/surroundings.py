@@ -18,6 +18,7 @@ LEAST = {
     surroundings.FOREIGN: 50.0,
     surroundings.STEAL: 0.01,
     surroundings.PRESSURE: 0.1,
+    surroundings.IDLE: 0.1,
     surroundings.ISSUE: SHARED - 1,
 }
 """Differences below which two sides are alike: a switch in every tenth visit of 2 ms, shares of the
@@ -44,6 +45,6 @@ def busier(before: Sequence[Session], after: Sequence[Session]) -> str:
         values = [sum(m.value for m in side) / len(side) for side in means]
         error = math.sqrt(sum(sum(m.variance for m in side) / len(side) ** 2 for side in means))
         if abs(values[1] - values[0]) > max(least, CLEAR * error):
-            told = " and ".join(surroundings.told(name, value) for value in values)
-            return f"one side was measured on a busier machine: {told}"
+            listed = " and ".join(surroundings.in_words(name, value) for value in values)
+            return f"one side was measured on a busier machine: {listed}"
     return ""

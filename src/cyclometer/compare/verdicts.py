@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from cyclometer import errors
 from cyclometer.compare import (
+    clock_offset,
     exact,
     over_pairs,
     over_runs,
@@ -41,14 +42,14 @@ FAR_MAXIMUM = 10
 
 @dataclass(frozen=True)
 class Comparison:
-    """All findings of two sides, and what differs around them; `told` are sentences about the
+    """All findings of two sides, and what differs around them; `notes` are sentences about the
     sessions that they rest on.
     """
 
     findings: tuple[Finding, ...]
     options: Options
     sides: tuple[Side, Side]
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Verdict -> rows, in the order of VERDICTS, without zeros."""
@@ -73,14 +74,14 @@ def compare(
         _broken(pair, why_absent)
         or _unlike(pair)
         or _without_ratio(pair, options)
-        or exact.judge(pair, options)
+        or exact.judge(pair, options.at(pair))
         for pair in found
     ]
     open_pairs = [pair for pair, finding in zip(found, settled, strict=True) if finding is None]
-    judged, told = _noisy(open_pairs, options)
+    judged, notes = _noisy(open_pairs, options)
     noisy = iter(judged)
     findings = tuple(_with_maximum(finding or next(noisy)) for finding in settled)
-    return Comparison(findings, options, (before, after), told)
+    return Comparison(findings, options, (before, after), notes)
 
 
 def _with_maximum(finding: Finding) -> Finding:
@@ -215,12 +216,16 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
 def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding], tuple[str, ...]]:
     """Tests all pairs on noisy clocks together; and what their sessions were."""
     apart = [pair for pair in open_pairs if over_sessions.have(pair) and not over_pairs.have(pair)]
-    found, told = over_sessions.bases(apart, options)
+    found, notes = over_sessions.bases(apart, options)
     of_sessions = dict(zip(map(id, apart), found, strict=True))
     bases = [
         of_sessions.get(id(pair))
-        or (over_pairs if over_pairs.have(pair) else over_runs).basis(pair, options)
+        or (over_pairs if over_pairs.have(pair) else over_runs).basis(pair, options.at(pair))
         for pair in open_pairs
+    ]
+    bases = [
+        replace(one, change=clock_offset.between_boots(pair, one.change))
+        for pair, one in zip(open_pairs, bases, strict=True)
     ]
     tested = [i for i, one in enumerate(bases) if math.isfinite(one.change.standard_error)]
     adjusted = dict(
@@ -228,13 +233,14 @@ def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding],
     )
     found = sum(p <= options.fdr for p in adjusted.values())
     share = min(1.0, (found + 1) / max(1, len(adjusted)))
-    bases = [_doubted(pair, one, options) for pair, one in zip(open_pairs, bases, strict=True)]
+    own = [options.at(pair) for pair in open_pairs]
+    bases = [_doubted(*each) for each in zip(open_pairs, bases, own, strict=True)]
     return [
-        _judged(pair, one, float(adjusted[i]), options, share)
+        _judged(pair, one, float(adjusted[i]), within, share)
         if i in adjusted
-        else over_runs.too_few(pair, one, options)
-        for i, (pair, one) in enumerate(zip(open_pairs, bases, strict=True))
-    ], told
+        else over_runs.too_few(pair, one, within)
+        for i, (pair, one, within) in enumerate(zip(open_pairs, bases, own, strict=True))
+    ], notes
 
 
 def _doubted(pair: Pair, one: Basis, options: Options) -> Basis:

@@ -56,6 +56,7 @@ class Abilities:
     clock_read_ns: int
     page_fault_ns: int
     hardware: tuple[str, ...] = ()  # what proofs can count per turn, by the names of FORMAT.md
+    counter_offered: bool = False  # the kernel offers core cycles to programs without a system call
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,7 @@ def probe(cpu: int) -> Abilities:
             for name, (kind, config) in _HARDWARE_EVENTS.items()
             if not _perf_refusal(kind, config, cpu)
         ),
+        counter_offered=_counter_offered(cpu),
     )
 
 
@@ -253,11 +255,21 @@ _HARDWARE_EVENTS = {
 }
 _PERF_ATTR_BYTES = 128
 _PERF_CLOEXEC = 8
+_CAPABILITIES_AT, _CAP_USER_RDPMC = 40, 1 << 2  # struct perf_event_mmap_page
 _PERF_CALL = {"x86_64": 298, "aarch64": 241, "riscv64": 241}
 
 
 def _perf_refusal(kind: int, config: int, cpu: int) -> str:
     """'' where an event that counts everything on `cpu` can be opened, else why not."""
+    event = _perf_event(kind, config, cpu)
+    if isinstance(event, str):
+        return event
+    os.close(event)
+    return ""
+
+
+def _perf_event(kind: int, config: int, cpu: int) -> int | str:
+    """The descriptor of such an event, or why there is none."""
     call = _PERF_CALL.get(platform.machine())
     if call is None:
         return "not known for this architecture"
@@ -267,8 +279,22 @@ def _perf_refusal(kind: int, config: int, cpu: int) -> str:
     if fd < 0:
         refusal = ctypes.get_errno()
         return "the CPU shows none" if refusal == errno.ENOENT else os.strerror(refusal).lower()
-    os.close(fd)
-    return ""
+    return int(fd)
+
+
+def _counter_offered(cpu: int) -> bool:
+    """Whether the page of a core-cycle event has cap_user_rdpmc (perf_event_open(2))."""
+    event = _perf_event(_PERF_HARDWARE, _PERF_CPU_CYCLES, cpu)
+    if isinstance(event, str):
+        return False
+    try:
+        with mmap.mmap(event, mmap.PAGESIZE, prot=mmap.PROT_READ) as page:
+            (capabilities,) = struct.unpack_from("=Q", page, _CAPABILITIES_AT)
+            return bool(capabilities & _CAP_USER_RDPMC)
+    except OSError:
+        return False
+    finally:
+        os.close(event)
 
 
 def _compiler() -> str:

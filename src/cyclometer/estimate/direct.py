@@ -101,7 +101,7 @@ def estimate(
         minimum=float(ordered[0]) - correction.value,
         maximum=float(ordered[-1]) - correction.value,
         quantiles=tuple(_corrected(ordered, p, level, correction) for p in QUANTILES),
-        modes=_modes(ordered, correction.value),
+        modes=modes_of(ordered, correction.value),
         overhead=correction,
     )
 
@@ -158,7 +158,10 @@ def _corrected(ordered: FloatArray, p: float, level: float, overhead: IntervalCo
     )
 
 
-def _modes(ordered: FloatArray, overhead: float) -> tuple[modes.Mode, ...]:
+def modes_of(ordered: FloatArray, overhead: float = 0.0) -> tuple[modes.Mode, ...]:
+    """The modes that are reported of sorted latencies, less `overhead`; none where one is zero or
+    less.
+    """
     found = modes.find(ordered, MODE_VALLEY) if ordered[0] > 0 else ()
     return tuple(
         modes.Mode(mode.position - overhead, mode.low - overhead, mode.high - overhead, mode.share)

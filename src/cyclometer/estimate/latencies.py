@@ -20,7 +20,7 @@ from cyclometer.estimate.order import quantile
 from cyclometer.estimate.session import Moments, Session
 
 _EXACT_DIGITS = 9  # what the division leaves behind a count that is exact
-_MIN_REGIME = 20  # passes of a run in which a regime can be told
+_MIN_REGIME = 20  # passes of a run from which a regime can be recognised
 P99_TURNS = 100
 """Turns of a run from which its 99 % quantile is not merely its largest one."""
 _MIN_OVERHEAD = 8  # empty readings from which an overhead can be judged
@@ -31,6 +31,7 @@ class RunEstimate:
     """One run's own estimates, in the clock's unit per turn; see `rows.Estimate` for the words.
 
     others: the mean over all tests that count; of single turns `p99` (from P99_TURNS on) and `max`.
+    step: by which the clock advances, as single turns show it; 0 if they show none.
     """
 
     run: int
@@ -38,6 +39,7 @@ class RunEstimate:
     base: regimes.Regime
     overall: regimes.Regime
     others: Mapping[str, float] = field(default_factory=dict)
+    step: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ def _direct_run(run: int, values: FloatArray, level: float, exact: bool) -> RunE
         base = regimes.estimate_exact(values, level).base
     elif len(values) >= _MIN_REGIME and values.min() > 0:
         base = regimes.estimate(values, level).base
-    return RunEstimate(run, base, base, overall, others(values, single=True))
+    return RunEstimate(run, base, base, overall, others(values, single=True), _usual_step(values))
 
 
 def _clock_step(values: FloatArray) -> float:
@@ -221,3 +223,11 @@ def _clock_step(values: FloatArray) -> float:
     by many units.
     """
     return float(np.diff(np.unique(values)).min(initial=math.inf))
+
+
+def _usual_step(values: FloatArray) -> float:
+    """The commonest difference of neighbouring readings, 0 if all are one: a clock that advances by
+    26 may be corrected by less now and then.
+    """
+    steps, counts = np.unique(np.diff(np.unique(values)), return_counts=True)
+    return float(steps[np.argmax(counts)]) if steps.size else 0.0

@@ -32,7 +32,7 @@ class LevelsEstimate:
 
     `scope` says what the interval speaks about: the next run, or only the run or the session that
     was measured.
-    Variances are those of a run's estimate and None if they cannot be told: between from three
+    Variances are those of a run's estimate and None if they cannot be estimated: between from three
     runs on, within where it was given.
     """
 

@@ -202,7 +202,7 @@ def _line(N: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """
     if np.ptp(N) == 0:
         raise ValueError(
-            "All tests have the same size N, so c and b cannot be told apart; run at least two "
+            "All tests have the same size N, so c and b cannot be separated; run at least two "
             "sizes."
         )
     centre = np.average(N, weights=weight)

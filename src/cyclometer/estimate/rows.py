@@ -28,8 +28,18 @@ from cyclometer.bundle.model import (
     Summary,
     tag_bit,
 )
-from cyclometer.estimate import direct, kbench, latencies, levels, marginal, reported, steady
+from cyclometer.estimate import (
+    clock_offset,
+    direct,
+    kbench,
+    latencies,
+    levels,
+    marginal,
+    reported,
+    steady,
+)
 from cyclometer.estimate.latencies import Latencies, RunEstimate, split_by_run
+from cyclometer.estimate.modes import Mode
 from cyclometer.estimate.session import Moments, Session, moments_of
 from cyclometer.units import to_ns
 
@@ -74,11 +84,19 @@ class Estimate:
     assumption: str = ""  # what the interval of a foreign tool's printed figures assumes
     settled: bool = True  # by an exact clock: the lowest count of each test size repeats
     maximum: float | None = None  # the largest that a foreign tool printed
+    # By how much the clocks at the ends of its interval may be apart, where these are two.
+    clock_offset: float | None = None
+    modes: tuple[Mode, ...] = ()  # of single turns; between two CPUs of tests, too
 
     @property
     def drowned(self) -> bool:
         """Whether the circle did what it should, but something disturbed every test of it."""
         return self.failed and not self.tests and bool(self.set_aside.keys() - {"invalid"})
+
+    @property
+    def between_cpus(self) -> bool:
+        """Whether the circle has participants on two CPUs."""
+        return self.contract.params.get("placement") == "other_cpu"
 
     @property
     def steadiness(self) -> str:
@@ -162,6 +180,10 @@ def _estimate(
         if len(good) and row.method != "proof"
         else Latencies()
     )
+    apart = None
+    if clock_offset.matters(row.contract):
+        apart = clock_offset.bound(bundle.identity, row)
+        found = clock_offset.widened(found, apart)
     if found.latency is None and not reason:
         reason = found.why or _why_none(row, len(everything))
     return Estimate(
@@ -187,8 +209,23 @@ def _estimate(
         failed=bool(reason) and not broken,
         flow=row.flow,
         row=main,
+        clock_offset=apart,
+        modes=found.tails.modes if found.tails else _modes_of_tests(row, found, samples, good),
         **(_steadiness(samples, good, row.method) if course else {}),
     )
+
+
+def _modes_of_tests(
+    row: Row, found: Latencies, samples: Samples, good: NDArray[np.intp]
+) -> tuple[Mode, ...]:
+    """Modes of the tests' latencies where two CPUs meet, if there are several: a race may go
+    one way for all turns of a test.
+    """
+    if row.contract.params.get("placement") != "other_cpu" or found.latency is None:
+        return ()
+    fixed = found.fixed_cost.c if found.fixed_cost else 0.0
+    modes = direct.modes_of(np.sort((samples.value[good] - fixed) / samples.turns[good]))
+    return modes if len(modes) > 1 else ()
 
 
 def _reported(bundle: Bundle, main: int, printed: list[Summary], level: float) -> Estimate:

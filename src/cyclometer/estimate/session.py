@@ -17,12 +17,13 @@ from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from cyclometer.bundle.core_cycles import TIMED
 from cyclometer.bundle.model import Bundle, Samples
 from cyclometer.estimate import fixed_cost, surroundings, timeline
 from cyclometer.estimate.grouped import grouped
-from cyclometer.estimate.interval import FloatArray, Interval, student
+from cyclometer.estimate.interval import FloatArray, Interval, critical_value, student
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.reference import Reference, reference, visits_of
@@ -42,9 +43,13 @@ BLOCKS = 12
 """Stretches of time whose means are taken for independent, if there are two visits for each."""
 FEWEST_BLOCKS = 4
 CLEAR = 3.0
-"""A fixed cost counts as present if it is this many standard errors from zero."""
-OUTLYING = 4.0
-"""Robust standard deviations from the median of the visits at which a visit is winsorised."""
+"""A fixed cost counts as present if it is this many standard errors from zero, of normal noise."""
+MAD_EFFICIENCY = 0.37
+"""A MAD knows a spread as well as the standard deviation of this share of the values."""
+OUTLYING = 2.0
+"""Robust standard deviations from the mean of the visits from which on a visit counts no more."""
+_STEPS = 20
+"""Steps in which a mean of visits settles: what a step moves is a tenth of the one before."""
 
 
 @dataclass(frozen=True)
@@ -124,14 +129,18 @@ class Session:
 
     @property
     def has_fixed_cost(self) -> bool:
-        """Whether a fixed cost was found that can be subtracted."""
+        """Whether a fixed cost was found that can be subtracted. One that is not there would move
+        the latency by more than its interval, so that the error's own error counts.
+        """
         if self.less is None or self.fixed_cost is None:
             return False
-        return abs(self.fixed_cost.c) > CLEAR * self.fixed_cost.c_standard_error
+        level = 1 - 2 * float(special.ndtr(-CLEAR))
+        critical = critical_value(level, max(1.0, MAD_EFFICIENCY * (self.visits - 1)))
+        return abs(self.fixed_cost.c) > critical * self.fixed_cost.c_standard_error
 
     def y(self, subtract: bool) -> FloatArray:
-        """The visits with or without the fixed cost subtracted, winsorised about x."""
-        return winsorised(self.plain(subtract) - self.x) + self.x
+        """The visits with or without the fixed cost subtracted, as pseudo-values about x."""
+        return pseudo_values(self.plain(subtract) - self.x) + self.x
 
     def plain(self, subtract: bool) -> FloatArray:
         """The visits with or without the fixed cost subtracted."""
@@ -277,12 +286,24 @@ def session(
     return found.part(np.argsort(middle, kind="stable"))
 
 
-def winsorised(values: FloatArray) -> FloatArray:
-    """Values, shape (n,), with those beyond OUTLYING robust standard deviations moved there."""
-    middle = np.median(values)
+def pseudo_values(values: FloatArray) -> FloatArray:
+    """Values, shape (n,), whose mean is Huber's (1964) of `values` and spreads as it does.
+
+    A value more than OUTLYING robust standard deviations from that mean counts as if it lay there.
+    Each distance is divided by the share of the values that lie within: so much more does the mean
+    follow a single one of them than a plain mean does. If half of the values or more are equal,
+    they are returned as they are.
+    """
+    middle = float(np.median(values))
     reach = OUTLYING * 1.4826 * float(np.median(np.abs(values - middle)))
-    clipped: FloatArray = np.clip(values, middle - reach, middle + reach)
-    return clipped if reach else values
+    if not reach:
+        return values
+    for _ in range(_STEPS):
+        apart = values - middle
+        within = float(np.mean(np.abs(apart) <= reach))
+        pseudo: FloatArray = middle + np.clip(apart, -reach, reach) / within
+        middle = float(pseudo.mean())
+    return pseudo
 
 
 def mean(
@@ -343,7 +364,7 @@ def latency(one: Session, level: float = 0.95) -> LevelsEstimate:
     subtract = one.has_fixed_cost
     z = one.y(subtract) - one.x
     average = mean(z, one.process, one.stretch)
-    runs = np.array([z[one.run == run].mean() for run in np.unique(one.run)])
+    runs = np.array([own.mean() for own in _of_runs(one).values()])
     variance, df = satterthwaite(
         (*average.parts, (one.cost_error(subtract) ** 2, one.visits - 1.0))
     )
@@ -361,14 +382,19 @@ def latency(one: Session, level: float = 0.95) -> LevelsEstimate:
 
 def latency_of_runs(one: Session, level: float = 0.95) -> dict[int, Regime]:
     """The same of the visits of each run alone, by its number; `tests` are then visits."""
-    z, speed, found = one.y(one.has_fixed_cost) - one.x, one.speed, {}
-    for run in np.unique(one.run).tolist():
-        own = z[one.run == run]
+    speed, found = one.speed, {}
+    for run, own in _of_runs(one).items():
         value = math.exp(float(own.mean()) + speed)
         error = float(own.std(ddof=1)) / math.sqrt(own.size) if own.size > 1 else math.inf
         interval = _times(value, student(0.0, error, own.size - 1, level))
         found[run] = Regime(value, interval, own.size, own.size / one.visits)
     return found
+
+
+def _of_runs(one: Session) -> dict[int, FloatArray]:
+    """The pseudo-values of y - x of each run alone, by its number."""
+    z = one.plain(one.has_fixed_cost) - one.x
+    return {run: pseudo_values(z[one.run == run]) for run in np.unique(one.run).tolist()}
 
 
 def _times(value: float, log: Interval) -> Interval:

@@ -28,7 +28,7 @@ are not sought.
 SHORTEST = 5
 """The least number of points in a segment."""
 OUTLYING = 3.0
-"""Standard deviations of the noise from the level about it at which a test is no part of it."""
+"""Standard deviations of the noise from the level about it at which a test is not part of it."""
 AROUND = 9
 """Tests whose median is the level about a test; SHORTEST of them at another level stay."""
 
@@ -251,7 +251,7 @@ def _difference_variance(points: FloatArray) -> float:
 def _optimal_bounds(points: FloatArray, penalty: float) -> list[tuple[int, int]]:
     """The partition with the least sum of squares plus penalty for each segment."""
     n, total = points.size, np.concatenate(([0.0], np.cumsum(points)))
-    # cost[end, first] of a segment, for all pairs at once; pairs that are no segment are not looked
+    # cost[end, first] of a segment, for all pairs at once; those that are not one are not looked
     # at. The sum of all squares is left out: every partition has it.
     length = np.maximum(SHORTEST, np.subtract.outer(np.arange(n + 1), np.arange(n + 1)))
     cost = penalty - np.subtract.outer(total, total) ** 2 / length

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -15,10 +16,10 @@ from cyclometer.estimate.interval import FloatArray
 from cyclometer.record.schema import Surroundings
 from cyclometer.units import NS_PER_S
 
-FOREIGN, STEAL, PRESSURE = "foreign_switches", "steal_ns", "pressure_us"
+FOREIGN, STEAL, PRESSURE, IDLE = "foreign_switches", "steal_ns", "pressure_us", "idle_us"
 ISSUE = "issue"
 """What stands for the share of the core that the tests had (`issue`)."""
-UNIT_PER_S = {FOREIGN: 1.0, STEAL: NS_PER_S, PRESSURE: 1e6}
+UNIT_PER_S = {FOREIGN: 1.0, STEAL: NS_PER_S, PRESSURE: 1e6, IDLE: 1e6}
 """What the counts are divided by, besides seconds: switches a second, and shares of the time."""
 
 
@@ -31,12 +32,28 @@ def rates(identity: Identity, circle: str | None = None) -> dict[str, FloatArray
     """Count -> its rate in each visit of `circle`, or of all circles, in order of time; without
     those of which no visit tells.
 
-    Switches are per second; stolen time, and time in which some task waited for a CPU, are shares.
+    Switches are per second; stolen time, time in which some task waited for a CPU, and time in
+    which a CPU was idle, are shares.
     """
-    visits = [v for v in _visits(identity) if circle in (None, v.circle)]
-    told = [v.counts for v in visits if v.counts is not None and v.counts.elapsed_ns > 0]
-    found = {name: _rates(told, name) for name in UNIT_PER_S}
+    timed = [one for one in counted(identity, circle) if one.elapsed_ns > 0]
+    found = {name: _rates(timed, name) for name in UNIT_PER_S}
     return {name: values for name, values in found.items() if values.size}
+
+
+def counted(identity: Identity, circle: str | None = None) -> list[Surroundings]:
+    """What each visit of `circle`, or of all circles, said, in order of time."""
+    visits = [v for v in _visits(identity) if circle in (None, v.circle)]
+    return [v.counts for v in visits if v.counts is not None]
+
+
+def idle_states(identity: Identity, circle: str) -> dict[str, int]:
+    """How often the peers' CPU entered each of its idle states in all visits of a circle of two
+    CPUs; empty where the kernel does not count that.
+    """
+    found: Counter[str] = Counter()
+    for one in counted(identity, circle):
+        found.update(one.idle_states or {})
+    return dict(found)
 
 
 def _visits(identity: Identity) -> list[_Visit]:
@@ -46,8 +63,8 @@ def _visits(identity: Identity) -> list[_Visit]:
         return []
 
 
-def _rates(told: Sequence[Surroundings], name: str) -> FloatArray:
-    known = [(getattr(one, name), one.elapsed_ns) for one in told]
+def _rates(counted: Sequence[Surroundings], name: str) -> FloatArray:
+    known = [(getattr(one, name), one.elapsed_ns) for one in counted]
     return np.array(
         [count / UNIT_PER_S[name] / (ns / NS_PER_S) for count, ns in known if count is not None]
     )
@@ -64,11 +81,15 @@ def issue(bundle: Bundle) -> dict[str, FloatArray]:
     return {ISSUE: np.log(took[counts & np.isfinite(took)])}
 
 
-def told(name: str, value: float) -> str:
+def in_words(name: str, value: float) -> str:
     """A rate, as `rates` has it, in words."""
     if name == ISSUE:
         return f"independent instructions took {math.exp(value):.5g} cycles"
     if name == FOREIGN:
         return f"{value:.3g} foreign switches a second"
-    what = "stolen by the host" if name == STEAL else "with tasks waiting for a CPU"
-    return f"{100 * value:.2g} % of the time {what}"
+    what = {
+        STEAL: "stolen by the host",
+        PRESSURE: "with tasks waiting for a CPU",
+        IDLE: "in which a CPU was idle",
+    }
+    return f"{100 * value:.2g} % of the time {what[name]}"

@@ -137,13 +137,13 @@ def traced(request: Request, counts: Mapping[str, float]) -> dict[str, Explanati
     keys = list(counts)
     target = QemuLinuxTarget()
     try:
-        told = target.trace(replace(request, only=tuple(keys)), keys, counts)
+        result = target.trace(replace(request, only=tuple(keys)), keys, counts)
     except CyclometerError as error:
         return dict.fromkeys(keys, str(error))
     found: dict[str, Explanation | str] = {}
     for key in keys:
         try:
-            one = evidence.gather(target.name, told, [key], "steady")[key]
+            one = evidence.gather(target.name, result, [key], "steady")[key]
             counted = Fraction(counts[key]).limit_denominator(10**6)
             found[key] = explain(evidence.of_latency(one, counted))
         except CyclometerError as error:

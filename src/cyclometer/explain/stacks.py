@@ -41,11 +41,11 @@ def paths(lead: Steps, steps: Steps, places: AddressMap) -> list[Path]:
     moves = _moves(both, places, known)
     walk = by_pointer.walk if known.pushes and both["stack"].all() else by_returns.walk
     open_at = list(walk(moves, known.switches))
-    told: dict[tuple[StackFrame, str], Path] = {}
+    found: dict[tuple[StackFrame, str], Path] = {}
     for at in open_at[len(lead) :]:
-        if at not in told:
-            told[at] = path(*at)
-    return [told[at] for at in open_at[len(lead) :]]
+        if at not in found:
+            found[at] = path(*at)
+    return [found[at] for at in open_at[len(lead) :]]
 
 
 def _moves(steps: Steps, places: AddressMap, known: InstructionSet) -> Iterator[Move]:

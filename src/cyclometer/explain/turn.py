@@ -88,7 +88,7 @@ def _interval(window: Steps, clock_name: str, value: int, where: str) -> tuple[i
     patterns = instruction_set(window).clock_reads.get(clock_name)
     if patterns is None:
         raise BadFile(
-            f"{where} is of the clock {clock_name!r}, whose readings cannot be told in the trace"
+            f"{where} is of the clock {clock_name!r}, whose readings the trace does not show"
         )
     reads = np.flatnonzero(matches(window["insn"], patterns))
     clock = window["clock"][reads].astype(np.int64)

@@ -66,7 +66,7 @@ class MappedFormat:
             if not key or not values:
                 into.unread(str(row), line)
             elif self.mapping.run:
-                about = (key, *_told(self.mapping, row), _text(_at(row, self.mapping.run)))
+                about = (key, *_parameters(self.mapping, row), _text(_at(row, self.mapping.run)))
                 gathered.setdefault(about, (line, [], row))[1].extend(values)
             else:
                 _add(into, self.mapping, row, key, values, line, None)
@@ -122,7 +122,7 @@ def _of_columns(foreign: Foreign) -> Iterator[tuple[int, Any]]:
             yield table.line_num, row
     except csv.Error as error:
         raise BadFile(
-            f"{foreign.name} line {table.line_num} is no row ({error}); check its quotes"
+            f"{foreign.name} line {table.line_num} is not a row ({error}); check its quotes"
         ) from None
 
 
@@ -164,7 +164,7 @@ def _text(cell: Any) -> str:
     return "" if cell is None or isinstance(cell, dict | list) else str(cell).strip()
 
 
-def _told(mapping: ColumnMap, row: Any) -> tuple[str, ...]:
+def _parameters(mapping: ColumnMap, row: Any) -> tuple[str, ...]:
     named = {**mapping.params, **mapping.config}
     return tuple(_text(_at(row, column)) for column in named.values())
 

@@ -43,9 +43,9 @@ def _identical(rule: Rule, view: View) -> Iterator[Issue]:
         runs = sum(len(view.summaries[index]) for index in group) // len(names)
         mean = next((s.mean for s in view.summaries[group[0]] if s.mean is not None), None)
         instance = "" if mean is None else f", for instance mean {mean:g}"
-        yield rule.found(
-            f"{listed(names)} have the same statistics in {runs} run(s){instance}", group
-        )
+        what = f"{listed(names)} have the same statistics in {runs} run(s){instance}"
+        level = rule.level if runs > 1 else "warning"  # once may be chance
+        yield Issue(rule.id, level, what, tuple(group))
 
 
 def _two_configurations(rule: Rule, view: View) -> Iterator[Issue]:

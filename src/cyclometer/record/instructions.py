@@ -24,6 +24,7 @@ class InstructionSet:
     objdump: tuple[str, ...]  # disassemblers that know it, the best first
     opens: int  # the hints of core/clock.h
     closes: int
+    moves: int
     # clock's name in the records -> instructions that read it
     clock_reads: Mapping[str, tuple[Pattern, ...]]
     calls: tuple[Pattern, ...]
@@ -47,6 +48,7 @@ RISCV64 = InstructionSet(
     objdump=("riscv64-unknown-elf-objdump", "riscv64-linux-gnu-objdump"),
     opens=0x7C102013,
     closes=0x7C202013,
+    moves=0x7C302013,
     clock_reads={"cycle": _csrr(0xC00), "mcycle": _csrr(0xC00), "time": _csrr(0xC01)}
     | dict.fromkeys(("instret", "icount"), _csrr(0xC02)),
     calls=((0xFFF, 0x0EF), (0xFFF, 0x2EF), (0x7FFF, 0x0E7), (0x7FFF, 0x2E7), (0xFFFFF07F, 0x9002)),
@@ -66,6 +68,7 @@ X86_64 = InstructionSet(
     objdump=("objdump", "x86_64-linux-gnu-objdump"),
     opens=0xC1801F0F,
     closes=0xC2801F0F,
+    moves=0xC3801F0F,
     clock_reads=dict.fromkeys(("tsc", "icount"), ((0xFFFF, 0x310F), (0xFFFFFF, 0xF9010F))),
     calls=(
         (0xFF, 0xE8),
@@ -94,6 +97,7 @@ AARCH64 = InstructionSet(
     objdump=("aarch64-linux-gnu-objdump", "objdump"),
     opens=0xD280F83F,
     closes=0xD280F85F,
+    moves=0xD280F87F,
     clock_reads=dict.fromkeys(("cntvct", "icount"), ((0xFFFFFFE0, 0xD53BE040),)),
     calls=((0xFC000000, 0x94000000), (0xFEFFF000, 0xD63F0000)),
     returns=((0xFFFFF000, 0xD65F0000), (0xFFFFF000, 0xD69F0000)),

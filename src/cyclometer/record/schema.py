@@ -87,7 +87,7 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="kind"):
     build: dict[str, str] = {}
     run: int = 0
     chain_cycles: Reading = 0  # length of the chain beside each test; 0: there is none
-    origin: Reading = 0  # clock that `at` counts from; 0: runs share no clock
+    origin: Reading = 0  # clock that `at` counts from; 0: the runs have different clocks
     origin_ns: Reading = 0  # the raw monotonic clock of its machine at that moment; 0: none
 
 
@@ -132,17 +132,23 @@ class Overhead(Values, frozen=True, tag="overhead", tag_field="kind"):
 
 
 class Surroundings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What happened from before a visit's first test to behind its last one; None: not told here.
+    """What happened from before a visit's first test to behind its last one; None: unknown.
 
     elapsed_ns: how long that was. foreign_switches: switches of the CPU that are none of the
     participants'. steal_ns: time the host ran something else. pressure_us: time in which some task
-    of the machine waited for a CPU (Linux, Documentation/accounting/psi.rst).
+    of the machine waited for a CPU (Linux, Documentation/accounting/psi.rst). idle_us: time that a
+    CPU of the machine was idle, on average over all of them. clock_offset_ns: the most by which the
+    clocks of the two CPUs were apart. idle_states: how often the peers' CPU entered each of its
+    idle states.
     """
 
     elapsed_ns: Reading
     foreign_switches: Reading | None = None
     steal_ns: Reading | None = None
     pressure_us: Reading | None = None
+    idle_us: Reading | None = None
+    clock_offset_ns: Reading | None = None
+    idle_states: dict[str, Reading] | None = None
 
 
 class Visited(msgspec.Struct, frozen=True, tag="visit", tag_field="kind"):

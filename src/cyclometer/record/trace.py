@@ -52,8 +52,10 @@ STEP = np.dtype([*_FIRST_STEP.descr, ("stack", "<u8")])
 before went; `stack` is the stack pointer that it found, 0 if the machine does not show it.
 """
 _VERSIONS = {1: _FIRST_STEP, 2: STEP}
-# bits of `flags`: trapped instead of retiring; an interrupt was taken here
+# bits of `flags`: trapped instead of retiring; an interrupt was taken here; above them the hart
 TRAPPED, INTERRUPTED = (1, 2)
+_HART_SHIFT = 2
+HARTS_MAX = 8
 USER, SUPERVISOR, MACHINE = 0, 1, 3
 FILE_MAX_BYTES = 512 << 20
 _MAGIC, _HEADER_BYTES = b"CYCTRACE", 16
@@ -97,7 +99,7 @@ def decode(data: bytes, where: str) -> Steps:
         )
     steps = _of_version(data, where)
     wrong = np.flatnonzero(
-        ~np.isin(steps["privilege"], _MODES) | (steps["flags"] > TRAPPED | INTERRUPTED)
+        ~np.isin(steps["privilege"], _MODES) | (steps["flags"] >= HARTS_MAX << _HART_SHIFT)
     )
     if len(wrong):
         raise BadFile(
@@ -128,6 +130,17 @@ def _of_version(data: bytes, where: str) -> Steps:
     return whole
 
 
+def lanes(steps: Steps) -> dict[int, Steps]:
+    """The steps of each hart, by its number, in order; `flags` without the hart."""
+    harts = steps["flags"] >> _HART_SHIFT
+    found = {}
+    for hart in np.unique(harts):
+        lane = steps[harts == hart].copy()
+        lane["flags"] &= TRAPPED | INTERRUPTED
+        found[int(hart)] = lane
+    return found
+
+
 def instruction_set(steps: Steps) -> InstructionSet:
     """By the hint that opens the first window. Raises BadFile if there is none."""
     first = int(steps["insn"][0]) if len(steps) else 0
@@ -148,13 +161,16 @@ def of_turn(lead: Steps) -> InstructionSet:
 
 
 def windows(steps: Steps, where: str) -> list[Steps]:
-    """The windows in order, each from its opening to its closing hint.
+    """The windows in order, each from its opening to its closing hint; of several harts what the
+    first one executed, which is the client's.
 
     Raises BadFile if hints do not alternate, or if the causes of a step are not its share of
     the clock.
     """
     if not len(steps):
         return []
+    if (steps["flags"] >> _HART_SHIFT).any():
+        steps = lanes(steps).get(0, steps[:0])
     known = instruction_set(steps)
     opens, closes = (np.flatnonzero(steps["insn"] == hint) for hint in (known.opens, known.closes))
     whole = (

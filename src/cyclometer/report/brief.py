@@ -41,6 +41,10 @@ def _changed_regime(e: Estimate) -> bool:
     return bool(e.base and e.overall and e.overall.value > (1 + _APART) * e.base.value)
 
 
+def _has_modes(e: Estimate) -> bool:
+    return e.between_cpus and len(e.modes) > 1
+
+
 def _mostly_excluded(e: Estimate) -> bool:
     excluded = sum(e.set_aside.values())
     return excluded > _EXCLUDED * (e.tests + excluded)
@@ -49,6 +53,7 @@ def _mostly_excluded(e: Estimate) -> bool:
 MARKS = (
     Mark("r", _changed_regime, "overall more than 5 % above base, the lowest sustained regime"),
     Mark("x", _mostly_excluded, "more than a quarter of the tests excluded as disturbed"),
+    Mark("m", _has_modes, "two modes or more between two CPUs; `show --circle` prints them"),
     Mark("w", lambda e: e.steadiness == "warm-up", "slower at first: the run warmed up"),
     Mark("s", lambda e: e.steadiness == "slow-down", "slower at the end than before"),
     Mark(

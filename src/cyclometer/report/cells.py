@@ -15,7 +15,7 @@ from cyclometer.report.table import latency
 _TENTH, _FINEST = (0.0099, 0.0005)
 
 
-def telling_options(findings: Iterable[Finding]) -> frozenset[str]:
+def distinguishing_options(findings: Iterable[Finding]) -> frozenset[str]:
     """Options of the configuration that distinguish rows of one key."""
     values: dict[tuple[str, str], set[str]] = {}
     for f in findings:
@@ -25,12 +25,14 @@ def telling_options(findings: Iterable[Finding]) -> frozenset[str]:
     return frozenset(name for (_, name), seen in values.items() if len(seen) > 1)
 
 
-def label(f: Finding, telling: Iterable[str]) -> str:
+def label(f: Finding, distinguishing: Iterable[str]) -> str:
     """The key, of the configuration what distinguishes it, and the statistic if it is another one
     than the latency.
     """
     options = configuration(f.pair.before or f.pair.after)
-    named = ", ".join(f"{name}={options[name]}" for name in sorted(telling) if name in options)
+    named = ", ".join(
+        f"{name}={options[name]}" for name in sorted(distinguishing) if name in options
+    )
     on = "" if f.pair.on == "latency" else f" ({f.pair.on})"
     return f"{f.key} [{named}]{on}" if named else f"{f.key}{on}"
 
@@ -83,8 +85,8 @@ def signed(fraction: float, half_width: float = 0.0) -> str:
 
 def why(f: Finding) -> str:
     """Why a finding has its verdict, and what disagrees with it."""
-    told = f.reason if f.disagreement in f.reason else f"{f.reason}; {f.disagreement}"
-    return told.strip("; ")
+    reasons = f.reason if f.disagreement in f.reason else f"{f.reason}; {f.disagreement}"
+    return reasons.strip("; ")
 
 
 def configuration(circle: ComparedCircle | None) -> dict[str, str]:

@@ -52,21 +52,25 @@ _COLUMNS = (
 )
 
 
-def lines(found: Sequence[Finding], telling: Iterable[str], page: int) -> list[Text]:
+def lines(found: Sequence[Finding], distinguishing: Iterable[str], page: int) -> list[Text]:
     """A heading and a line per finding, none wider than the page if its columns allow, without
     trailing blanks; then the reasons.
 
     Args:
-        telling: options that distinguish rows of one key.
+        distinguishing: options that distinguish rows of one key.
         page: columns of the terminal or pipe.
     """
-    telling, letters, units = frozenset(telling), _letters(found), {f.unit for f in found}
+    distinguishing, letters, units = (
+        frozenset(distinguishing),
+        _letters(found),
+        {f.unit for f in found},
+    )
     chosen = [i for i, column in enumerate(_COLUMNS) if page >= column.page]
     rows = [[_cells(f, letters, units)[i] for i in chosen] for f in found]
     head = [_COLUMNS[i].heading for i in chosen]
     title = f"circle [{next(iter(units))}]" if len(units) == 1 else "circle"
     widths = [max(map(len, (h, *(row[i] for row in rows)))) for i, h in enumerate(head)]
-    labels = [plain(label(f, telling)) for f in found]
+    labels = [plain(label(f, distinguishing)) for f in found]
     room = max(_LEAST_NAME, page - sum(widths) - 2 * len(widths) - 1)
     name_width = min(room, max(map(len, (title, *labels))))
 
@@ -80,7 +84,9 @@ def lines(found: Sequence[Finding], telling: Iterable[str], page: int) -> list[T
     printed = [Text(line(title, head), style="bold")]
     for f, name, row in zip(found, labels, rows, strict=True):
         printed.append(Text(line(name, row), style=STYLES.get(f.verdict, "")))
-    return printed + [Text(plain(said), style="dim") for said in _reasons(found, letters, telling)]
+    return printed + [
+        Text(plain(said), style="dim") for said in _reasons(found, letters, distinguishing)
+    ]
 
 
 def _cells(f: Finding, letters: dict[str, str], units: set[str]) -> tuple[str, ...]:
@@ -97,14 +103,14 @@ def _letters(found: Sequence[Finding]) -> dict[str, str]:
 
 
 def _reasons(
-    found: Sequence[Finding], letters: dict[str, str], telling: frozenset[str]
+    found: Sequence[Finding], letters: dict[str, str], distinguishing: frozenset[str]
 ) -> Iterator[str]:
     """The footnotes, the reasons of refused rows that have none, and how many reasons are left."""
     yield from (f"{letter}: {reason}." for reason, letter in letters.items())
     alone = [f for f in found if why(f) and why(f) not in letters]
     for f in alone:
         if f.verdict in REFUSED:
-            yield f"{label(f, telling)}: {why(f)}"
+            yield f"{label(f, distinguishing)}: {why(f)}"
     left = sum(f.verdict not in REFUSED for f in alone)
     if left:
         yield f"{left} more row{'s have' if left > 1 else ' has'} a reason: --format wide"

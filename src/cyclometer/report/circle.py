@@ -158,8 +158,10 @@ def chosen(found: Sequence[Estimate], wanted: str) -> list[Estimate]:
 def _difference(e: Estimate, found: Sequence[Estimate]) -> str:
     namesakes = [other for other in found if other.contract.key == e.contract.key]
     options = sorted({option for other in namesakes for option in other.configuration})
-    telling = [o for o in options if len({other.configuration.get(o) for other in namesakes}) > 1]
-    parts = [f"{option}={e.configuration.get(option, 'unset')}" for option in telling]
+    distinguishing = [
+        o for o in options if len({other.configuration.get(o) for other in namesakes}) > 1
+    ]
+    parts = [f"{option}={e.configuration.get(option, 'unset')}" for option in distinguishing]
     if len({other.clock.name for other in namesakes}) > 1:
         parts.append(f"clock={e.clock.name}")
     if len({other.method for other in namesakes}) > 1:

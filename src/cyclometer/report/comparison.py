@@ -11,7 +11,7 @@ from typing import Any, Literal
 from rich import box
 from rich.table import Table
 
-from cyclometer.compare.finding import CHANGED, DECIDED, VERDICTS, Finding
+from cyclometer.compare.finding import CHANGED, DECIDED, VERDICTS, Finding, Options
 from cyclometer.compare.pairing import ComparedCircle, circumstances_apart
 from cyclometer.compare.verdicts import Comparison, gate_code
 from cyclometer.estimate.levels import LevelsEstimate
@@ -21,11 +21,11 @@ from cyclometer.report.brief import page_columns
 from cyclometer.report.cells import (
     change,
     configuration,
+    distinguishing_options,
     interval,
     label,
     latencies,
     overall,
-    telling_options,
     why,
 )
 from cyclometer.report.markdown import code, line, words
@@ -45,12 +45,14 @@ def show(comparison: Comparison, wide: bool = False) -> None:
     """
     console = paper() if wide else Terminal()
     found = [finding for verdict in VERDICTS for finding in comparison.of(verdict)]
-    for said in comparison.told:
+    for said in comparison.notes:
         console.print(said, soft_wrap=True)
     if found and wide:
-        console.print(table(found, telling_options(comparison.findings)))
+        console.print(table(found, distinguishing_options(comparison.findings)))
     elif found:
-        for line in changes.lines(found, telling_options(comparison.findings), page_columns()):
+        for line in changes.lines(
+            found, distinguishing_options(comparison.findings), page_columns()
+        ):
             console.print(line, soft_wrap=True)
     for note in notes(comparison, found):
         console.print(note, style="dim", soft_wrap=True)
@@ -62,14 +64,14 @@ def paper() -> Terminal:
     return Terminal(_PAPER)
 
 
-def table(found: Sequence[Finding], telling: Iterable[str]) -> Table:
+def table(found: Sequence[Finding], distinguishing: Iterable[str]) -> Table:
     """One line per finding, named with the `telling` options, with every column."""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for name, justify in _COLUMNS:
         result.add_column(name, justify=justify, no_wrap=name != "reason", overflow="fold")
     for f in found:
         cells = (
-            label(f, telling),
+            label(f, distinguishing),
             *latencies(f),
             f.unit,
             change(f),
@@ -116,8 +118,13 @@ def _bounds(comparison: Comparison) -> list[str]:
     if any(
         f.verdict in (*DECIDED, "undecided") and f.scope != "exact" for f in comparison.findings
     ):
-        return [f"margin {_percent(o.margin)}, false discovery rate {_percent(o.fdr)}"]
-    return [] if o.exact_margin is None else [f"margin {_percent(o.exact_margin)}"]
+        return [f"margin {_margin(o)}, false discovery rate {_percent(o.fdr)}"]
+    return [] if o.exact_margin is None else [f"margin {_margin(o)}"]
+
+
+def _margin(o: Options) -> str:
+    """The margin as it was given: a share, or amounts, of which the larger one counts."""
+    return " or ".join([_percent(o.margin), *(f"{x:g} {unit}" for unit, x in o.amounts.items())])
 
 
 def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
@@ -157,10 +164,11 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "rows": [_row_json(finding) for finding in comparison.findings],
         "summary": {
             "sentence": sentence(comparison),
-            "sessions": list(comparison.told),
+            "sessions": list(comparison.notes),
             "counts": comparison.counts(),
             "gate_exit_code": gate_code(comparison),
             "margin": comparison.options.margin,
+            "margin_amounts": comparison.options.amounts,
             "fdr": comparison.options.fdr,
             "layout_floor": comparison.options.layout_floor,
             "differences": [
@@ -212,27 +220,27 @@ def markdown(comparison: Comparison) -> str:
     """
     found = [f for verdict in VERDICTS if verdict not in _QUIET for f in comparison.of(verdict)]
     undecided = comparison.of("undecided")
-    telling = telling_options(comparison.findings)
-    lines = [f"**{words(sentence(comparison))}**", "", *_markdown_table(found, telling)]
+    distinguishing = distinguishing_options(comparison.findings)
+    lines = [f"**{words(sentence(comparison))}**", "", *_markdown_table(found, distinguishing)]
     if undecided:
         count = (
             f"{len(undecided)} undecided row{'s' if len(undecided) != 1 else ''} and what "
             "would decide"
         )
-        folded = _markdown_table(undecided, telling)
+        folded = _markdown_table(undecided, distinguishing)
         lines += [f"<details><summary>{count}</summary>", "", *folded, "</details>", ""]
     lines += [f"- {words(note)}" for note in notes(comparison, found + undecided)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _markdown_table(found: Sequence[Finding], telling: Iterable[str]) -> list[str]:
+def _markdown_table(found: Sequence[Finding], distinguishing: Iterable[str]) -> list[str]:
     """At most _MARKDOWN_ROWS of the findings, and how many are left; empty without any."""
     if not found:
         return []
     lines = ["| circle | before | after | unit | change | verdict |", "|---|--:|--:|---|--:|---|"]
     for f in found[:_MARKDOWN_ROWS]:
         cells = (
-            code(label(f, telling)),
+            code(label(f, distinguishing)),
             *latencies(f),
             f.unit,
             _with_interval(f),

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from cyclometer.bundle.model import Bundle
 from cyclometer.estimate import digits, extremes, hardware, kbench, modes, planner, surroundings
-from cyclometer.estimate.direct import DirectEstimate
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.rows import Estimate, estimates
@@ -37,7 +36,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
     """
     found = chosen(estimates(bundle), key)
     if as_json:
-        click.echo(documents.dumps("circle", {"rows": [_json(e) for e in found]}))
+        click.echo(documents.dumps("circle", {"rows": [_json(bundle, e) for e in found]}))
         return
     console = Terminal()
     for estimate in found:
@@ -45,6 +44,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
             _contract(estimate),
             _counters(bundle, estimate),
             _surroundings(bundle, estimate),
+            _idle_states(bundle, estimate),
             _latency(estimate),
             _extremes(bundle, estimate),
             _kbench(bundle, estimate),
@@ -56,17 +56,16 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
             console.print(line, soft_wrap=True)
 
 
-def _json(e: Estimate) -> dict[str, Any]:
+def _json(bundle: Bundle, e: Estimate) -> dict[str, Any]:
     """What a line of the table says, and what only this page does."""
     fit, quantiles = e.fixed_cost, e.tails.supported if e.tails else ()
     return table.row_json(e) | {
         "contract": msgspec.to_builtins(e.contract),
         "fixed_cost_interval": fit and table.finite([fit.c_interval.low, fit.c_interval.high]),
         "quantile_intervals": {str(q.p): [q.interval.low, q.interval.high] for q in quantiles},
-        "modes": [
-            {"latency": mode.position, "share": mode.share}
-            for mode in (e.tails.modes if e.tails else ())
-        ],
+        "modes": [{"latency": mode.position, "share": mode.share} for mode in e.modes],
+        "clock_offset": e.clock_offset,
+        "idle_states": surroundings.idle_states(bundle.identity, e.contract.key),
         "sigma_turn": e.sigma_turn,
         "sigma_reason": e.sigma_reason,
         "run_estimates": [
@@ -112,18 +111,32 @@ def _counters(bundle: Bundle, e: Estimate) -> list[str]:
     ipc = hardware.instructions_per_cycle(counted)
     counters += [] if ipc is None else [f"IPC {ipc:.2f}"]
     lines = [f"  processor      {', '.join(counters)} per turn, in the proof"] if counters else []
-    if e.contract.params.get("placement") != "other_cpu":
+    if not e.between_cpus:
         return lines
     both = hardware.per_turn(bundle, e.contract.key, hardware.BETWEEN_CPUS)
-    told = [f"{value:.3g} {name.replace('_', ' ')}" for name, value in both.items()]
-    return lines + ([f"  on both CPUs   {', '.join(told)} per turn, in the proof"] if told else [])
+    parts = [f"{value:.3g} {name.replace('_', ' ')}" for name, value in both.items()]
+    return lines + (
+        [f"  on both CPUs   {', '.join(parts)} per turn, in the proof"] if parts else []
+    )
 
 
 def _surroundings(bundle: Bundle, e: Estimate) -> list[str]:
     """What happened beside its visits, if that was counted."""
     found = surroundings.rates(bundle.identity, e.contract.key)
-    told = [surroundings.told(name, float(rates.mean())) for name, rates in found.items()]
-    return [f"  beside it      {', '.join(told)}"] if told else []
+    parts = [surroundings.in_words(name, float(rates.mean())) for name, rates in found.items()]
+    return [f"  beside it      {', '.join(parts)}"] if parts else []
+
+
+def _idle_states(bundle: Bundle, e: Estimate) -> list[str]:
+    """Where the peers' CPU waited, by the kernel's names."""
+    entered = surroundings.idle_states(bundle.identity, e.contract.key)
+    if not entered:
+        return []
+    total = sum(entered.values())
+    shares = [f"{name} {_percent(n / total)}" for name, n in entered.items() if n]
+    none = f"none of {', '.join(entered)}; a kernel that halts without a driver counts none"
+    listed = ", ".join(shares) or none
+    return [f"  idle states    of the peers' CPU: {listed}"]
 
 
 def _latency(e: Estimate) -> list[str]:
@@ -139,6 +152,11 @@ def _latency(e: Estimate) -> list[str]:
             f"  base           {table.with_interval(e.base)} {unit}, lowest regime that lasts"
         )
     lines.append(f"  overall        {table.with_interval(e.overall)} {unit}, all tests that count")
+    if e.clock_offset is not None:
+        lines.append(
+            f"  clock offset   at most {e.clock_offset:.4g} {unit} between the two CPUs, "
+            f"{_percent(e.clock_offset / e.latency.value)} of the latency; all intervals hold it"
+        )
     if e.fixed_cost is not None:
         lines.append(f"  fixed cost c   {_fixed_cost(e, e.fixed_cost)}")
     if e.cold is not None:
@@ -148,9 +166,9 @@ def _latency(e: Estimate) -> list[str]:
         )
     if e.tails is not None:
         lines.append(f"  quantiles      {table.quantiles(e.tails)} of {e.tails.passes} passes")
-        lines.append(
-            "  modes          " + (_modes(e.tails) or "not sought: some turns took no time")
-        )
+        lines.append("  modes          " + (_modes(e) or "not sought: some turns took no time"))
+    elif e.modes:
+        lines.append(f"  modes          of tests: {_modes(e)}")
     sigma = "none, " + e.sigma_reason if e.sigma_turn is None else f"{e.sigma_turn:.3g} {unit}"
     lines.append(f"  sigma_P        {sigma}")
     lines.append(f"  steadiness     {_steadiness(e)}")
@@ -199,13 +217,15 @@ def _percent(fraction: float) -> str:
     return digits.percent(fraction, 0.005)
 
 
-def _modes(tails: DirectEstimate) -> str:
-    """Where they lie, as finely as the clock resolves, and what share of the turns each has."""
+def _modes(e: Estimate) -> str:
+    """Where they lie, as finely as the clock resolves, and what share of the turns or tests each
+    has.
+    """
     places = (
-        digits.rounded(mode.position, modes.BANDWIDTH * abs(mode.position)) for mode in tails.modes
+        digits.rounded(mode.position, modes.BANDWIDTH * abs(mode.position)) for mode in e.modes
     )
     return ", ".join(
-        f"{place} ({_percent(mode.share)})" for place, mode in zip(places, tails.modes, strict=True)
+        f"{place} ({_percent(mode.share)})" for place, mode in zip(places, e.modes, strict=True)
     )
 
 

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from cyclometer.record.schema import Clock, Contract
+from cyclometer.report import explain_documents
 
 Interval = Annotated[
     tuple[float | None, float | None] | None, Meta(description="low and high; null is open")
@@ -94,6 +95,10 @@ class DetailedRow(Row):
     fixed_cost_interval: Interval
     quantile_intervals: dict[str, tuple[float, float]]
     modes: list[Mode]
+    clock_offset: Annotated[
+        float | None, Meta(description="at most, of the two CPUs at the interval's ends")
+    ]
+    idle_states: Annotated[dict[str, int], Meta(description="entered by the peers' CPU")]
     sigma_turn: float | None
     sigma_reason: str
     run_estimates: list[RunLatencies]
@@ -151,6 +156,7 @@ class ComparisonSummary(Struct):
     counts: Annotated[dict[str, int], Meta(description="rows by verdict")]
     gate_exit_code: int
     margin: float
+    margin_amounts: Annotated[dict[str, float], Meta(description="by the unit of the clock")]
     fdr: float
     layout_floor: float | None
     differences: list[Difference]
@@ -330,6 +336,33 @@ class Calibration(Struct):
     created: str
     gaps: Annotated[dict[str, Known], Meta(description="hour: of one boot; machine: further")]
     kept: str
+
+
+class TargetCounts(Struct):
+    versions: Annotated[dict[str, str], Meta(description="what decides counts: programs, sources")]
+    rows: Annotated[dict[str, list[int]], Meta(description="circle and method -> every value")]
+    missing: Annotated[str, Meta(description="why nothing was counted; empty where it was")]
+
+
+class HostCounts(Struct):
+    """`doctor --exact`: what the exact targets of a machine count."""
+
+    targets: dict[str, TargetCounts]
+
+
+class TargetAgreement(Struct):
+    target: str
+    rows: Annotated[int, Meta(description="that either host has")]
+    differing: list[str]
+    unlike: Annotated[dict[str, list[str]], Meta(description="name -> version here, and there")]
+    missing: Annotated[str, Meta(description="why it was not compared; empty where it was")]
+
+
+class Agreement(Struct):
+    """`doctor --against`: how the exact targets of two hosts compare."""
+
+    host: str
+    targets: list[TargetAgreement]
 
 
 class Settings(Struct):
@@ -571,6 +604,8 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "circles": (1, Circles),
     "machine": (1, Machine),
     "settings": (1, Settings),
+    "counts": (1, HostCounts),
+    "agreement": (1, Agreement),
     "calibration": (1, Calibration),
     "lint": (1, Lint),
     "rules": (1, Rules),
@@ -586,29 +621,24 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "sweep-task": (1, SweepTask),
     "site": (1, Site),
     "bisect": (1, Bisected),
+    "explanation": (1, explain_documents.ExplainedCircle),
+    "explained-difference": (1, explain_documents.ExplainedDifference),
+    "tail": (1, explain_documents.ExplainedTail),
+    "paths": (1, explain_documents.ExecutedPaths),
+    "profile": (1, explain_documents.SampledCircle),
+    "profile-difference": (1, explain_documents.SampledDifference),
+    "why": (1, explain_documents.Counted),
 }
-"""Kind -> version and type. The kinds without a type here are in UNTYPED."""
-
-UNTYPED = {
-    "explanation": (1, "`explain`: one turn in all views"),
-    "paths": (1, "`explain --every`: what ran between two addresses of an image, by path"),
-    "profile": (1, "`explain` of a circle of the Linux at hand: its samples by function"),
-    "why": (1, "`compare --why`: the processor's counters of two sides"),
-    "profile-difference": (1, "`explain --diff` of two sampled circles"),
-    "explained-difference": (1, "`explain --diff`: what changes in a turn"),
-    "tail": (1, "`explain --tail`: the turn that differs, and how often"),
-}
-"""Kinds whose content only says its version; their members are still in motion."""
+"""Kind -> version and type."""
 
 
 def name(kind: str) -> str:
     """What `schema` says in a document of this kind."""
-    version = KINDS[kind][0] if kind in KINDS else UNTYPED[kind][0]
-    return f"cyclometer/{kind}/{version}"
+    return f"cyclometer/{kind}/{KINDS[kind][0]}"
 
 
 def describe(kind: str) -> str:
-    """What prints documents of a kind of KINDS, and what they say; one sentence."""
+    """What prints documents of a kind, and what they say; one sentence."""
     return (KINDS[kind][1].__doc__ or "").strip()
 
 
@@ -627,7 +657,7 @@ def _finite(value: Any) -> Any:
 
 
 def schema(kind: str) -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of a kind of KINDS."""
+    """JSON Schema (draft 2020-12) of a kind."""
     (_, typed) = KINDS[kind]
     described = msgspec.json.schema(typed)
     definition = described["$defs"][typed.__name__]

@@ -310,10 +310,10 @@ def in_one_line(found: Difference) -> str:
     unit = found.before.facts.clock.unit
     functions = [f"{c.name} {signed(c.change)}" for c in found.functions if c.change][:_NAMED]
     causes = [f"{c.name} {signed(c.change)}" for c in found.causes if c.change][:_NAMED]
-    told = [f"{found.before.facts.contract.key}: {signed(found.whole.change)} {unit}"]
-    told += [", ".join(functions)] * bool(functions)
-    told += [", ".join(causes)] * (many_causes(found.after) and bool(causes))
-    return "; ".join(told)
+    parts = [f"{found.before.facts.contract.key}: {signed(found.whole.change)} {unit}"]
+    parts += [", ".join(functions)] * bool(functions)
+    parts += [", ".join(causes)] * (many_causes(found.after) and bool(causes))
+    return "; ".join(parts)
 
 
 def signed(value: Fraction) -> str:
@@ -331,12 +331,11 @@ def as_json(steady: Explanation, cold: Explanation | None) -> dict[str, Any]:
     """Both turns with all views; counts are of all explained turns together, `turns` says how
     many.
     """
-    return {
-        role: _turn_json(e) for role, e in (("steady", steady), ("cold", cold)) if e is not None
-    }
+    return {role: turn_json(e) for role, e in (("steady", steady), ("cold", cold)) if e is not None}
 
 
-def _turn_json(e: Explanation) -> dict[str, Any]:
+def turn_json(e: Explanation) -> dict[str, Any]:
+    """All views of one explanation; counts as in `as_json`."""
     facts = e.facts
     return {
         "circle": facts.contract.key,

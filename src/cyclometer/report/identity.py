@@ -15,7 +15,7 @@ _MOST = 12  # differences listed one by one
 _MOST_OPTIONS = 8
 _COMPILER = re.compile(r"(?:gcc|clang)[^()]*(?:\([^()]*\))?[^(),]*")
 # Options that steer the path of a system call or a switch; they are named first.
-_TELLING = re.compile(
+_WORTH_NAMING = re.compile(
     r"CONFIG_(PREEMPT|HZ|NO_HZ|DEBUG_LIST|DEBUG_LOCK|LOCKDEP|KASAN|INIT_ON|RANDOMIZE|RANDOM_KMALLOC|FORTIFY|HARDENED|"
     r"SCHED_|CGROUP|MEMCG|MITIGATION|RETPOLINE|SECURITY_|LSM|PSI|AUDIT|SLUB|SLAB|RSEQ|RCU)"
 )
@@ -59,10 +59,10 @@ def _absent(name: str) -> str:
 
 
 def _summed_up(options: Sequence[Difference]) -> str:
-    telling = sorted(options, key=lambda d: (_TELLING.search(d[0]) is None, "" in d[1:], d[0]))
+    ranked = sorted(options, key=lambda d: (_WORTH_NAMING.search(d[0]) is None, "" in d[1:], d[0]))
     named = [
         f"{name.removeprefix(_CONFIG)} {x or '-'} to {y or '-'}"
-        for name, x, y in telling[:_MOST_OPTIONS]
+        for name, x, y in ranked[:_MOST_OPTIONS]
     ]
     more = (
         f", and {len(options) - len(named)} more (--json lists them)"

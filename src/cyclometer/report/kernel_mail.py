@@ -19,7 +19,7 @@ WIDTH = 78
 FUNCTIONS = 10
 _OPTIONS = 8
 # options that reach into most system calls, by the beginning of their names
-_TELLING = re.compile(
+_WORTH_NAMING = re.compile(
     r"(PREEMPT|HZ$|NO_HZ|CPU_|MITIGATION|RETPOLINE|RETHUNK|PAGE_TABLE_ISOL|SPECULATION|SLS|CC_OPT|"
     r"LTO|CFI|STACKPROTECTOR|INIT_|RANDOMIZE_KSTACK|HARDENED|LIST_HARDENED|DEBUG_LIST|UBSAN|KASAN|"
     r"KCSAN|SECURITY|AUDIT|SECCOMP|CGROUP|MEMCG|RSEQ|FUTEX|SCHED|FTRACE|FUNCTION_TRACER|"
@@ -214,8 +214,8 @@ def _surroundings(found: Kernels) -> Iterator[str]:
             values = f"{old.get(name, 'unknown')} -> {new.get(name, 'unknown')}"
             yield from _wrapped(f"  mitigation {short}: ", [values])
     options = found.options()
-    telling = [name for name in options if _TELLING.match(name)]
-    shown = [f"{name} {options[name][0]} -> {options[name][1]}" for name in telling[:_OPTIONS]]
+    chosen = [name for name in options if _WORTH_NAMING.match(name)]
+    shown = [f"{name} {options[name][0]} -> {options[name][1]}" for name in chosen[:_OPTIONS]]
     more = len(options) - len(shown)
     if shown or more:
         tail = [f"{more} more options"] if more else []

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A sampled circle, and the difference of two, on a terminal, as JSON and HTML."""
+"""A sampled circle, also beside its exact path, and the difference of two, on a terminal and as
+JSON.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from cyclometer.explain.beside import beside
+from cyclometer.explain.explanation import Explanation
+from cyclometer.explain.parts import Part
 from cyclometer.explain.profile import LatencyShare, LatencyShares, ShareChange
 from cyclometer.record.profile import Profile
-from cyclometer.report.chart import flame
+from cyclometer.report import explanation
 from cyclometer.report.comparison import paper
-from cyclometer.report.html.explanation import explained, flame_figure
-from cyclometer.report.html.overview import breakable
-from cyclometer.report.markup import Markup, tag
 
 _MOST = 20
 _BAR = 20
@@ -54,26 +56,64 @@ def _skid(p: Profile) -> str:
     return "skid: the address may lie some instructions behind the one that used the time"
 
 
-def show(found: LatencyShares) -> None:
-    """Prints the levels and the functions."""
+def show(found: LatencyShares, exact: Explanation | None = None) -> None:
+    """Prints the levels and the functions, in instructions of an exact turn, too, if there is
+    one.
+    """
     console = paper()
-    for words in heading(found):
+    for words in heading(found) + ([exact_heading(exact)] if exact else []):
         console.print(words, soft_wrap=True)
     unit = found.profile.clock.unit
     console.print(_table("level", found.levels, unit))
-    console.print(_table("function, with all it calls", found.inclusive[:_MOST], unit))
-    console.print(_table("function alone", found.functions[:_MOST], unit))
+    inclusive, alone = "function, with all it calls", "function alone"
+    if exact is not None:
+        console.print(_beside(inclusive, found.inclusive, exact.inclusive, exact, unit))
+        console.print(_beside(alone, found.functions, exact.functions, exact, unit))
+        console.print("Each table has the largest functions of either side; --json lists all.")
+        return
+    console.print(_table(inclusive, found.inclusive[:_MOST], unit))
+    console.print(_table(alone, found.functions[:_MOST], unit))
     if len(found.functions) > _MOST:
         rest = found.functions[_MOST:]
         share = sum(one.share for one in rest)
         console.print(f"and {len(rest)} more functions with {share:.1%} (--json lists them)")
 
 
+def exact_heading(exact: Explanation) -> str:
+    """What a turn executes, and where it was traced."""
+    facts = exact.facts
+    return (
+        f"  the same kernel executes {explanation.number(exact.length)} {facts.clock.unit} per "
+        f"turn on {facts.target}, {explanation.options(facts.configuration)}"
+    )
+
+
+def _beside(
+    title: str,
+    sampled: Sequence[LatencyShare],
+    executed: Sequence[Part[str]],
+    exact: Explanation,
+    unit: str,
+) -> Table:
+    """Functions in time and in instructions; a blank says that one side did not meet it."""
+    columns = (unit, "share", "interval", exact.facts.clock.unit, "share")
+    table = _empty_table(f"by {title}", columns)
+    for one in beside(sampled, executed, exact)[:_MOST]:
+        time = ("", "", "")
+        if one.sampled:
+            low, high = one.sampled.interval.low, one.sampled.interval.high
+            interval = f"{low:.1%} to {high:.1%}"
+            time = (f"{one.sampled.value:.4g}", f"{one.sampled.share:.1%}", interval)
+        steps = ("", "")
+        if one.executed:
+            count = explanation.number(exact.a_turn(one.executed.total))
+            steps = (count, f"{one.executed_share:.1%}")
+        table.add_row(one.name, *time, *steps)
+    return table
+
+
 def _table(title: str, parts: Iterable[LatencyShare], unit: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column(f"by {title}", overflow="fold")
-    for name in (unit, "share", "interval"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _empty_table(f"by {title}", (unit, "share", "interval"))
     table.add_column("")
     for part in parts:
         low, high = part.interval.low, part.interval.high
@@ -87,6 +127,15 @@ def _table(title: str, parts: Iterable[LatencyShare], unit: str) -> Table:
     return table
 
 
+def _empty_table(title: str, columns: Iterable[str]) -> Table:
+    """Names at the left, figures at the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column(title, overflow="fold")
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
 def show_difference(
     before: LatencyShares, after: LatencyShares, changes: Sequence[ShareChange]
 ) -> None:
@@ -96,10 +145,8 @@ def show_difference(
         for words in heading(side):
             console.print(words, soft_wrap=True)
     unit = before.profile.clock.unit
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column("by function", overflow="fold")
-    for name in ("before", "after", f"change [{unit}]", "interval"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("before", "after", f"change [{unit}]", "interval")
+    table = _empty_table("by function", columns)
     for one in changes[:_MOST]:
         table.add_row(
             one.name,
@@ -115,7 +162,7 @@ def show_difference(
     )
 
 
-def as_json(found: LatencyShares) -> dict[str, Any]:
+def as_json(found: LatencyShares, exact: Explanation | None = None) -> dict[str, Any]:
     """Everything, with the stacks."""
     p = found.profile
     return {
@@ -140,6 +187,7 @@ def as_json(found: LatencyShares) -> dict[str, Any]:
             {"frames": stack.frames, "level": stack.level, "samples": stack.count}
             for stack in p.stacks
         ],
+        "exact": explanation.turn_json(exact) if exact else None,
     }
 
 
@@ -165,72 +213,3 @@ def difference_json(changes: Iterable[ShareChange]) -> list[dict[str, Any]]:
         }
         for one in changes
     ]
-
-
-def document(sides: Sequence[LatencyShares], changes: Sequence[ShareChange]) -> str:
-    """One sampled circle, or two and what changed, to be written as UTF-8."""
-    key = sides[0].profile.contract.key
-    title = f"Sampled: {key}"
-    parts = [_change_rows(changes)] if changes else []
-    for side, name in zip(sides, ("Before", "After") if changes else ("Functions",), strict=True):
-        parts.append(_side(side, name))
-    lines = [tag("p", line, cls="lead") for line in heading(sides[0])]
-    header = tag("header", tag("h1", breakable(title)), *lines)
-    return explained(title, header, parts)
-
-
-def _side(found: LatencyShares, name: str) -> Markup:
-    p = found.profile
-    levels = {stack.frames[-1]: stack.level for stack in p.stacks}
-    for stack in p.stacks:
-        levels |= dict.fromkeys(stack.frames[1:], "kernel")
-    chart = flame.draw_stacks(
-        [(stack.frames, stack.count) for stack in p.stacks],
-        levels,
-        1,
-        f"Samples of {p.contract.key} by who called whom; the table says the same in figures",
-    )
-    views = {"level": found.levels, "with all it calls": found.inclusive, "alone": found.functions}
-    return tag(
-        "section",
-        tag("h2", name),
-        flame_figure(chart),
-        flame.legend(["user", "kernel"]),
-        *(_view(title, parts, p.clock.unit) for title, parts in views.items()),
-    )
-
-
-def _view(title: str, parts: Iterable[LatencyShare], unit: str) -> Markup:
-    rows = [
-        (part.name, f"{part.value:.4g}", f"{part.share:.1%}", _interval(part)) for part in parts
-    ]
-    return _rows((title, f"{unit} per turn", "share", "interval at 95 %"), rows)
-
-
-def _interval(part: LatencyShare) -> str:
-    return f"{part.interval.low:.1%} to {part.interval.high:.1%}"
-
-
-def _change_rows(changes: Sequence[ShareChange]) -> Markup:
-    rows = [
-        (
-            one.name,
-            f"{one.before:.4g}",
-            f"{one.after:.4g}",
-            f"{one.after - one.before:+.4g}",
-            f"{one.change.low:+.3g} to {one.change.high:+.3g}",
-        )
-        for one in changes
-    ]
-    head = ("function", "before", "after", "change", "interval at 95 %")
-    return tag("section", tag("h2", "What changed"), _rows(head, rows))
-
-
-def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    body = [tag("tr", tag("th", first, scope="row"), *map(_cell, rest)) for first, *rest in rows]
-    top = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in head)))
-    return tag("div", tag("table", top, tag("tbody", *body)), cls="scroll")
-
-
-def _cell(words: str) -> Markup:
-    return tag("td", words)

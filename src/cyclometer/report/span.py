@@ -50,9 +50,9 @@ def _table(spanned: Spanned, found: list[Path]) -> Table:
 
 def _difference(common: Path, other: Path, spanned: Spanned) -> str:
     functions = extra(common, other, spanned.places)
-    told = ", ".join(f"{name} {count:+d}" for name, count in functions[:_FUNCTIONS])
+    changed = ", ".join(f"{name} {count:+d}" for name, count in functions[:_FUNCTIONS])
     more = f", {len(functions) - _FUNCTIONS} more" if len(functions) > _FUNCTIONS else ""
-    return f"{parts_at(common, other, spanned.places)}; {told or 'as many in each'}{more}"
+    return f"{parts_at(common, other, spanned.places)}; {changed or 'as many in each'}{more}"
 
 
 def _spread(lengths: list[int]) -> str:

@@ -101,7 +101,7 @@ def _speedscope(sides: Sequence[Stacks]) -> str:
         }
         for title, side in zip(_titles(sides), sides, strict=True)
     ]
-    told = {
+    document = {
         "$schema": _SCHEMA,
         "name": sides[0].key,
         "exporter": _CREATOR,
@@ -109,7 +109,7 @@ def _speedscope(sides: Sequence[Stacks]) -> str:
         "shared": {"frames": [{"name": plain(name)} for name in names]},
         "profiles": profiles,
     }
-    return json.dumps(told)
+    return json.dumps(document)
 
 
 def _of(turns: int) -> str:

@@ -14,6 +14,7 @@ from cyclometer import __version__
 from cyclometer.compare.finding import Options
 from cyclometer.errors import NothingMeasured, UsageError
 from cyclometer.site import pages, triage
+from cyclometer.site.newest import NewestPages
 from cyclometer.site.triage import TriageState
 from cyclometer.store import history, index
 from cyclometer.store.location import Location
@@ -67,15 +68,19 @@ def build(location: Location, out: Path, options: Options | None = None) -> Buil
         keys = sorted({key for name, key, _, _ in rows if name in stale})
         states = {name: kept.states[name] for name in marks if name not in stale}
         known = history.identities(database)
-        for key in keys:
-            found = history.of_keys(database, options, (_literally(key),), known)
-            for name, series in found.items():
-                if name in stale:
-                    one = triage.state(name, series, name in higher)
-                    states[name] = one
-                    _write(out / f"circle/{name}.html", pages.circle(series, one, acknowledged))
+        digests = [bundle for bundle, *_ in listed]
+        with NewestPages(location, out, digests, _write) as newest:
+            for key in keys:
+                found = history.of_keys(database, options, (_literally(key),), known)
+                for name, series in found.items():
+                    if name in stale:
+                        one = triage.state(name, series, name in higher)
+                        states[name] = one
+                        more = newest.links(name, series)
+                        page = pages.circle(series, one, acknowledged, more)
+                        _write(out / f"circle/{name}.html", page)
         states = dict(sorted(states.items()))
-        fresh = _write_bundles(database, out, [bundle for bundle, *_ in listed])
+        fresh = _write_bundles(database, out, digests)
     marks = {
         name: f"{mark}-{_seen(_Kept('', {}, states), name, acknowledged)}"
         for name, _, _, mark in rows
@@ -90,7 +95,7 @@ def build(location: Location, out: Path, options: Options | None = None) -> Buil
 
 def _version() -> str:
     """Pages of another version, or look, are made anew."""
-    return f"{__version__}-1"
+    return f"{__version__}-3"
 
 
 def _kept(out: Path) -> _Kept:

@@ -8,13 +8,13 @@ import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from cyclometer.bundle.database import connection
 from cyclometer.bundle.model import COLUMNS, Bundle
 from cyclometer.compare import exact
 from cyclometer.compare.finding import Options
@@ -42,7 +42,7 @@ def records(bundle: Bundle) -> dict[str, list[dict[str, Any]]]:
 def parquet(table: str, records: Sequence[Mapping[str, Any]]) -> bytes:
     """A file of a table's columns; `records` have a value for each."""
     columns = TABLES[table]
-    with tempfile.TemporaryDirectory() as scratch, _database().cursor() as database:
+    with tempfile.TemporaryDirectory() as scratch, connection() as database:
         lines, file = Path(scratch, "lines.json"), Path(scratch, "table.parquet")
         lines.write_bytes(b"\n".join(map(msgspec.json.encode, records)))
         spelled = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
@@ -51,14 +51,6 @@ def parquet(table: str, records: Sequence[Mapping[str, Any]]) -> bytes:
             f"maximum_object_size={1 << 28})) TO '{file}' (FORMAT parquet, COMPRESSION zstd)"
         )
         return file.read_bytes()
-
-
-@cache
-def _database() -> Any:
-    """One for all bundles of this process, for starting it takes longer than writing a table."""
-    import duckdb
-
-    return duckdb.connect(config={"threads": 1})
 
 
 def result(bundle: Bundle) -> str:
@@ -117,12 +109,14 @@ def _row(bundle: Bundle, number: int, circle: ComparedCircle) -> dict[str, Any]:
         "runs": [run.latency.value for run in e.runs],
         "tests": e.tests,
         "layout_floor": exact.layout_floor(Options(), e) if e.clock.exact and e.runs else 0.0,
-        "likeness": _named(likeness(circle, frozenset(VERSIONS))),
+        "likeness": name(circle),
     }
 
 
-def _named(likeness_of: Any) -> str:
-    return hashlib.sha256(msgspec.json.encode(likeness_of)).hexdigest()[:16]
+def name(circle: ComparedCircle) -> str:
+    """What rows of one circle and configuration share in all bundles, as sixteen digits."""
+    same = likeness(circle, frozenset(VERSIONS))
+    return hashlib.sha256(msgspec.json.encode(same)).hexdigest()[:16]
 
 
 def _json(facts: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ of the engine, so whatever dies, nothing is lost or counted twice.
 
 from __future__ import annotations
 
+import concurrent.futures
 import logging
 import os
 import time
@@ -24,6 +25,7 @@ CLOCK = "clock"
 DEATHS = 20
 """Workers that may die under a task before it is given up: machines vanish, tasks do not kill."""
 _POLL_S = 0.5
+_LOST = "the Dask scheduler is gone, or was restarted"
 NOBODY_S = 60.0
 """After this long without any worker a sweep ends: a farm that is gone does not come back soon."""
 
@@ -122,6 +124,8 @@ def _until_done(
                 ended = distributed.wait(waiting, timeout=_POLL_S, return_when="FIRST_COMPLETED")
             except TimeoutError:
                 continue
+            except concurrent.futures.CancelledError:  # of all: the client came upon a new one
+                raise MeasurementFailed(_LOST) from None
             for future in ended.done:
                 notify(_outcome(future, futures[future]))
             waiting = set(ended.not_done)
@@ -133,7 +137,7 @@ def _until_done(
 def _has_workers(client: Any) -> bool:
     """Raises MeasurementFailed if the scheduler is lost."""
     if client.status != "running":
-        raise MeasurementFailed("the Dask scheduler is gone")
+        raise MeasurementFailed(_LOST)
     return bool(client.scheduler_info(n_workers=-1)["workers"])
 
 

@@ -29,7 +29,7 @@ def chain(root: Path, good: str, bad: str) -> list[str]:
     if not between:
         raise UsageError(f"{bad!r} does not come after {good!r}; the good commit is the older one")
     if git(root, "merge-base", *ends).strip() != ends[0]:
-        raise UsageError(f"{good!r} is no ancestor of {bad!r}; name a commit that is")
+        raise UsageError(f"{good!r} is not an ancestor of {bad!r}; name a commit that is")
     return [ends[0], *between]
 
 

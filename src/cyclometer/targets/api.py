@@ -55,9 +55,10 @@ class Request:
     policy: str | None = None  # "fifo", "other" or "batch"
     nice: int | None = None
     slice_s: float | None = None
+    break_on_s: float | None = None  # a latency above it ends the measurement and stops the trace
     name: str | None = None
     until: str | None = None  # text
-    bios: str | None = None  # of QEMU: a path, or "default"
+    firmware: str | None = None  # path; of QEMU also "default"
     memory_mib: int | None = None
 
     def refuse_others(self, target: str, options: frozenset[str]) -> None:
@@ -102,6 +103,8 @@ class MeasurementResult:
     consoles: dict[str, bytes]
     interrupted: bool = False
     broken: bool = False  # the machine did not end as it should have; a problem says how
+    above: str = ""  # a clause that names the test above `break_on_s` that ended it
+    files: Mapping[str, bytes] = field(default_factory=dict)  # to be kept beside it, by name
 
     @property
     def console(self) -> bytes:

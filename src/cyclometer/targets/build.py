@@ -61,6 +61,13 @@ def compiler() -> str:
     )
 
 
+def compiler_for(machine: str, prefix: str) -> str | None:
+    """The C compiler for a machine as `uname -m` says it, by the prefix that cross compilers have;
+    None if there is none. Errors as `compiler`.
+    """
+    return compiler() if os.uname().machine == machine else shutil.which(f"{prefix}gcc")
+
+
 def harness(
     extra_flags: Sequence[str] = (),
     cc: str | None = None,

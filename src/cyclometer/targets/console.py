@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs a machine that prints to its console, within bounds of time and size, and stops it for
-certain.
+"""Reads what a machine prints to its console, within bounds of time and size; starts and stops the
+machine where it is a process of ours.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from cyclometer.targets import child
 
@@ -24,6 +25,13 @@ _DONE = "said that it was done"
 _LEAVE_S = 30  # between asking a process to end and its exit, where a file is to be finished
 _EXIT_S = 10  # between the end of the output and that of the process
 _LOOK_S = 0.5  # between two looks at `stop`
+_QUIET_S = 3.0  # behind _HALTED; until then output that the host takes late may wake the machine
+# QEMU's own word, with -icount sleep=off, for a machine of halted processors without a timer.
+_HALTED = b"warning: icount sleep disabled and no active timers"
+IDLE = "went idle, with no timer to wake it"
+
+# Waits so many seconds at most for bytes: None if none came, empty at the console's end.
+Take = Callable[[float], bytes | None]
 
 
 @dataclass(frozen=True)
@@ -45,14 +53,15 @@ def read_console(
     ends: Sequence[bytes] = (),
     shared: Sequence[int] = (),
     where: Callable[[], bytes] | None = None,
+    tell: Callable[[bytes], None] | None = None,
 ) -> BootResult:
     """Starts `command` and reads its output until the `end` record or a line with one of the texts
-    `ends`, its exit, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
+    `ends`, its exit, its idling for ever (under QEMU), `bound_s`, CONSOLE_MAX_BYTES or `stop`.
 
     `to_exit` is for a process that finishes a file, and says where it was, when SIGTERM asks it to
     end: our simulators. Others are killed, not asked: an idle guest under icount makes QEMU deaf to
     SIGTERM. `shared` are files that the process inherits; `where` says at the bound where it is,
-    as a last line of the console.
+    as a last line of the console; `tell` is given the newest of the output now and then.
     """
     process = child.started(
         command,
@@ -66,7 +75,8 @@ def read_console(
         deadline_s = time.monotonic() + bound_s
         bounds = (deadline_s, bound_s, stop or threading.Event())
         ask = process.terminate if to_exit else None
-        found = _read(process.stdout.fileno(), *bounds, ask, (END_RECORD, *ends))
+        take = partial(_take, process.stdout.fileno())
+        found = _read(_told(take, tell) if tell else take, *bounds, ask, (END_RECORD, *ends))
         if where is not None and not found.done and found.why != _BY_ITSELF:
             found = replace(found, console=found.console + where())
         return replace(found, status=process.wait(_EXIT_S)) if found.why == _BY_ITSELF else found
@@ -76,8 +86,37 @@ def read_console(
         process.stdout.close()
 
 
+def read_stream(
+    take: Take, bound_s: float, stop: threading.Event, ends: Sequence[bytes] = ()
+) -> BootResult:
+    """Reads the console of a machine that others start and stop, as `read_console` does."""
+    deadline_s = time.monotonic() + bound_s
+    return _read(take, deadline_s, bound_s, stop, None, (END_RECORD, *ends))
+
+
+def _take(file: int, wait_s: float) -> bytes | None:
+    ready, _, _ = select.select([file], [], [], wait_s)
+    return os.read(file, _CHUNK_BYTES) if ready else None
+
+
+def _told(take: Take, tell: Callable[[bytes], None]) -> Take:
+    """Passes on what is taken, and tells of it each _LOOK_S at most."""
+    newest, told_s = b"", 0.0
+
+    def taken(wait_s: float) -> bytes | None:
+        nonlocal newest, told_s
+        data = take(wait_s)
+        newest = (newest + (data or b""))[-_TAIL_BYTES:]
+        if time.monotonic() >= told_s + _LOOK_S:
+            told_s = time.monotonic()
+            tell(newest)
+        return data
+
+    return taken
+
+
 def _read(
-    file: int,
+    take: Take,
     deadline_s: float,
     bound_s: float,
     stop: threading.Event,
@@ -86,15 +125,18 @@ def _read(
 ) -> BootResult:
     console = bytearray()
     ended_at: int | None = None
-    late = ""
+    late, heard_s = "", time.monotonic()
     while True:
         left_s = deadline_s - time.monotonic()
-        ready, _, _ = select.select([file], [], [], max(0, min(left_s, _LOOK_S)))
+        data = take(max(0, min(left_s, _LOOK_S)))
         if stop.is_set():
-            return BootResult(bytes(console), "was interrupted")
-        if not ready and left_s > _LOOK_S:
+            return BootResult(bytes(console + (data or b"")), "was interrupted")
+        if data is None and left_s > _LOOK_S:
+            idle = console[-_TAIL_BYTES:].rstrip().endswith(_HALTED)
+            if idle and time.monotonic() > heard_s + _QUIET_S:
+                return BootResult(bytes(console), IDLE)
             continue
-        if not ready:
+        if data is None:
             silent = "was silent" if not console else "had not finished"
             why = late or f"{silent} after {bound_s:g} s (--watchdog allows more)"
             if ask is None or late:
@@ -102,13 +144,12 @@ def _read(
             ask()
             late, deadline_s = why, time.monotonic() + _LEAVE_S
             continue
-        data = os.read(file, _CHUNK_BYTES)
         if not data:
             done = ended_at is not None
             return BootResult(bytes(console), late or _BY_ITSELF, done=done)
         if late == _DONE:
             continue  # where it was when it was asked to end differs from boot to boot
-        before = len(console)
+        before, heard_s = len(console), time.monotonic()
         console += data
         if ended_at is None:
             ended_at = _found(console, max(0, before - _TAIL_BYTES), ends)

@@ -1,36 +1,40 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Anyone's kernel image on a machine that we simulate: what its console and its end amount to."""
+"""Anyone's kernel image, simulated or on a board: what its consoles and their ends amount to."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
 import re
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import msgspec
 
 from cyclometer.bundle.model import Bundle, Clock, Problem, Row
 from cyclometer.bundle.store import CONSOLE
-from cyclometer.errors import CyclometerError, MeasurementFailed, UsageError
+from cyclometer.errors import BadFile, CyclometerError, MeasurementFailed, UsageError
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import RISCV64
 from cyclometer.record.schema import Hello
 from cyclometer.record.span import AddressSpan, Wanted
 from cyclometer.targets import build, reference_kernel
-from cyclometer.targets.api import MeasurementResult, Request
-from cyclometer.targets.console import END_RECORD, BootResult
+from cyclometer.targets.api import MeasurementResult, Progress, Request
+from cyclometer.targets.console import END_RECORD, IDLE, BootResult
 from cyclometer.targets.disassembly import disassemble, program
-from cyclometer.targets.qemu.image import from_console
+from cyclometer.text import one_line
 
 # What ends a console beside our own record: sel4bench and sel4test.
 _ENDS = (b"All is well in the universe",)
 _RECORDS = b"@cyc {"
-_RUN = "run 1"
+_TAIL_BYTES = 300
+_LINE_CHARS = 100
 # The last line of a machine that was stopped: of our simulators, and of QEMU's monitor.
 _STOPPED = re.compile(rb"near pc (0x[0-9a-f]{1,16})\n?$")
 
@@ -45,12 +49,45 @@ def last_texts(request: Request) -> tuple[bytes, ...]:
     return (END_RECORD, *ends(request))
 
 
+def labelled(request: Request, settings: Mapping[str, str]) -> dict[str, str]:
+    """The machine's settings and the labels of --config, which say how the image was built. Raises
+    UsageError for a label that the machine sets.
+    """
+    for name in request.config:
+        if name in settings:
+            raise UsageError(f"--config {name} is {settings[name]} by the machine; leave it out")
+    return {**request.config, **settings}
+
+
+def last_line(progress: Progress) -> Callable[[bytes], None]:
+    """Shows what an image printed last while it runs."""
+
+    def tell(newest: bytes) -> None:
+        lines = newest.decode(errors="replace").split("\n")
+        shown = next((line for line in reversed(lines) if line.strip()), "no output yet")
+        progress.visits(0, 1, one_line(shown, _LINE_CHARS))
+
+    return tell
+
+
+def interruptible(progress: Progress, boot: Callable[[Event], BootResult]) -> BootResult:
+    """A boot that heeds an event. An interrupt sets it, and what was printed until then is kept."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        started = pool.submit(boot, progress.stop)
+        try:
+            wait([started])
+        except KeyboardInterrupt:
+            progress.stop.set()
+        return started.result()
+
+
 def result(
     request: Request,
     ended: BootResult,
     facts: Mapping[str, Any],
     settings: Mapping[str, str],
     cycles: Clock | None,
+    progress: Progress,
 ) -> MeasurementResult:
     """The bundle of one boot. `cycles` is what the machine's cycle counter really is, where it is
     known.
@@ -59,19 +96,50 @@ def result(
     """
     image = request.image
     assert image is not None
+    known = {**facts, "image": identity(image)}
+    whole = ended.done or (ended.why == IDLE and request.until is None)
+    ended = replace(ended, why=ended.why + _stood(request, ended), done=whole)
+    made = of_boots(request.name, image.name, [ended], known, settings, cycles)
+    return replace(made, interrupted=progress.stop.is_set())
+
+
+def identity(image: Path) -> dict[str, str]:
+    """What is recorded of an image."""
     with image.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    ended = replace(ended, why=ended.why + _stood(request, ended))
-    known = {**facts, "image": {"name": image.name, "sha256": digest}}
+    return {"name": image.name, "sha256": digest}
+
+
+def of_boots(
+    name: str | None,
+    fallback: str,
+    boots: Sequence[BootResult],
+    facts: dict[str, Any],
+    settings: Mapping[str, str],
+    cycles: Clock | None = None,
+) -> MeasurementResult:
+    """The bundle of boots of one image, each of them a run. The target is called `name`, else as it
+    calls itself, else `fallback`.
+
+    Raises MeasurementFailed if nothing can be read out of the consoles, the last of which is then
+    kept.
+    """
     try:
-        made = _bundle(request, ended, known, settings, cycles)
+        made = _bundle(name, fallback, boots, facts, settings, cycles)
     except MeasurementFailed as error:
+        console = boots[-1].console
+        digest = hashlib.sha256(console).hexdigest()
         kept = build.cache() / "failed-boots" / f"{digest[:16]}.console"
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(ended.console)
+        kept.write_bytes(console)
         raise MeasurementFailed(f"{error}; its console is in {kept}") from error
+    runs = {_run(number) for number in range(1, len(boots) + 1)}
     problems = made.bundle.identity.problems
-    return replace(made, broken=any(p.kind == "failed" and p.where == _RUN for p in problems))
+    return replace(made, broken=any(p.kind == "failed" and p.where in runs for p in problems))
+
+
+def _run(number: int) -> str:
+    return f"run {number}"
 
 
 def _stood(request: Request, ended: BootResult) -> str:
@@ -88,34 +156,66 @@ def _stood(request: Request, ended: BootResult) -> str:
 
 
 def _bundle(
-    request: Request,
-    ended: BootResult,
+    name: str | None,
+    fallback: str,
+    boots: Sequence[BootResult],
     facts: dict[str, Any],
     settings: Mapping[str, str],
     cycles: Clock | None,
 ) -> MeasurementResult:
-    if _RECORDS in ended.console:
-        target = request.name or _named(ended.console) or str(facts["image"]["name"])
-        made = reference_kernel.assemble(target, facts, {1: [ended]}, {}, dict(settings))
-        if ended.done and ended.status:
-            made.bundle = _with_problem(made.bundle, _cut(ended))
+    if any(_RECORDS in ended.console for ended in boots):
+        target = name or next(filter(None, map(_named, boots)), fallback)
+        runs = {number: [ended] for number, ended in enumerate(boots, 1)}
+        made = reference_kernel.assemble(target, facts, runs, {}, dict(settings))
+        wrong = [_cut(ended) if ended.done and ended.status else "" for ended in boots]
+        made.bundle = _with_problems(made.bundle, wrong)
         return made
-    bundle = from_console(ended.console, ended.why)
-    identity = msgspec.structs.replace(
+    readable = [ended for ended in boots if _ingested([ended]) is not None]
+    mute = [ended for ended in boots if ended not in readable]
+    bundle = _ingested(readable)
+    if bundle is None:
+        raise MeasurementFailed(_unread(boots[-1]))
+    known = msgspec.structs.replace(
         bundle.identity,
-        target=request.name or bundle.identity.target,
+        target=name or bundle.identity.target,
         environment={**bundle.identity.environment, **facts},
         rows=tuple(_row(row, settings, cycles) for row in bundle.identity.rows),
     )
-    bundle = replace(bundle, identity=identity)
-    if cut := _cut(ended):
-        bundle = _with_problem(bundle, cut)
-    return MeasurementResult(bundle, {"run-1": ended.console})
+    wrong = [*map(_cut, readable), *("the boot printed no figures that ingest knows" for _ in mute)]
+    bundle = _with_problems(replace(bundle, identity=known), wrong)
+    consoles = {
+        f"run-{number}": ended.console for number, ended in enumerate([*readable, *mute], 1)
+    }
+    return MeasurementResult(bundle, consoles)
 
 
-def _named(console: bytes) -> str:
+def _ingested(boots: Sequence[BootResult]) -> Bundle | None:
+    """What `ingest` makes of consoles without our records; None if one of them says nothing to
+    it.
+    """
+    from cyclometer.ingest import ingest
+
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{number}.log" for number in range(len(boots))]
+        for file, ended in zip(files, boots, strict=True):
+            file.write_bytes(ended.console)
+        try:
+            return ingest(files)[0] if files else None
+        except BadFile:
+            return None
+
+
+def _unread(ended: BootResult) -> str:
+    tail = ended.console[-_TAIL_BYTES:].decode(errors="replace").strip() or "(nothing)"
+    return (
+        f"the image {ended.why}; it printed neither our records nor a format that ingest knows; "
+        f"its console ends: {tail!r}"
+    )
+
+
+def _named(ended: BootResult) -> str:
     """The target's own name for itself."""
-    hello = next((r for r in Decoder().feed(console) if isinstance(r, Hello)), None)
+    hello = next((r for r in Decoder().feed(ended.console) if isinstance(r, Hello)), None)
     return hello.target if hello else ""
 
 
@@ -128,8 +228,10 @@ def _row(row: Row, settings: Mapping[str, str], cycles: Clock | None) -> Row:
     return msgspec.structs.replace(row, source=source, clock=clock, configuration=options)
 
 
-def _with_problem(bundle: Bundle, what: str) -> Bundle:
-    problems = (*bundle.identity.problems, Problem(what, _RUN, "failed"))
+def _with_problems(bundle: Bundle, wrong: Sequence[str]) -> Bundle:
+    """`wrong` is a sentence a boot, empty where nothing is."""
+    found = tuple(Problem(what, _run(n), "failed") for n, what in enumerate(wrong, 1) if what)
+    problems = (*bundle.identity.problems, *found)
     return replace(bundle, identity=msgspec.structs.replace(bundle.identity, problems=problems))
 
 

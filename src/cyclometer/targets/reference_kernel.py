@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclometer.bundle.assemble import Assembler
-from cyclometer.bundle.model import Clock, Contract
+from cyclometer.bundle.model import Clock, Contract, Problem
 from cyclometer.errors import MeasurementFailed, NothingMeasured, UsageError
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.decode import Decoder
@@ -34,6 +34,7 @@ OPTIONS = {
     "timer": ("rdtime", "mtime"),
     "asid": ("on", "off"),
     "accounting": ("off", "on"),
+    "smp": ("off", "biglock"),
     # bytes by which code and data are moved
     "layout": tuple(str(shift) for shift in range(0, 4096, 4)),
 }
@@ -50,7 +51,7 @@ def lacking(target: str, packages: Mapping[str, str]) -> str:
     return f"target {target} needs {' and '.join(lacks)}; install with apt-get" if lacks else ""
 
 
-def image(board: str, config: Mapping[str, str]) -> Path:
+def image(board: str, config: Mapping[str, str], harts: int = 1) -> Path:
     """Builds an image into the cache, where make keeps it current; one folder per content of the
     sources.
     """
@@ -58,6 +59,8 @@ def image(board: str, config: Mapping[str, str]) -> Path:
         if value not in OPTIONS.get(name, ()):
             known = ", ".join(f"{n}={_choices(v)}" for n, v in OPTIONS.items())
             raise UsageError(f"the kernel has no option {name}={value}; it has {known}")
+    if config.get("smp", "off") != "off" and harts == 1:
+        raise UsageError(f"smp={config['smp']} needs two harts; give --target rocket-duo")
     root = build.sources()
     parts = [
         p
@@ -144,12 +147,15 @@ def assemble(
 ) -> MeasurementResult:
     """One bundle of all boots; `settings` of the machine stand in every row's configuration.
 
-    Raises NothingMeasured, or MeasurementFailed if a boot died before its first value.
+    Raises NothingMeasured, or MeasurementFailed if a boot died and none has a value.
     """
     assembler = Assembler(target, environment, settings)
+    silent = ""
     for run, boots in runs.items():
         for ended in boots:
-            _add(assembler, run, ended)
+            silent = _add(assembler, run, ended) or silent
+    if not assembler.values() and silent:
+        raise MeasurementFailed(silent)
     if not assembler.values():
         raise NothingMeasured(
             f"{target} measured nothing; no circle of this configuration matches --only"
@@ -161,16 +167,18 @@ def assemble(
     return MeasurementResult(assembler.bundle(), consoles)
 
 
-def _add(assembler: Assembler, run: int, ended: BootResult) -> None:
+def _add(assembler: Assembler, run: int, ended: BootResult) -> str:
+    """Takes what a boot printed; where it died, a sentence about its end."""
     decoder = Decoder()
-    records: list[Record] = decoder.feed(ended.console)
-    assembler.add(run, records + decoder.finish())
+    records: list[Record] = decoder.feed(ended.console) + decoder.finish()
+    if any(isinstance(record, Hello) for record in records):
+        assembler.add(run, records)
+    elif records:
+        what = "the boot's `hello` record is lost, and its clock with it; no value of it is used"
+        assembler.problems.append(Problem(what, f"run {run}", "failed"))
     assembler.add_damage(run, decoder.damage)
     if decoder.ended:
-        return
-    if not assembler.values():
-        tail = ended.console[-300:].decode(errors="replace").strip()
-        raise MeasurementFailed(
-            f"boot {run} {ended.why} before anything was measured; its console ends: {tail!r}"
-        )
+        return ""
     assembler.add_early_end(run, f"the boot {ended.why}")
+    tail = ended.console[-300:].decode(errors="replace").strip()
+    return f"boot {run} {ended.why} before anything was measured; its console ends: {tail!r}"

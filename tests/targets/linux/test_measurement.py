@@ -5,10 +5,12 @@ real one's place.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from cyclometer.bundle.assemble import Assembler
@@ -78,6 +80,46 @@ def test_rounds_of_a_spread_measurement_begin_at_equal_distances(
     assert spread.result(interrupted=False).bundle.identity.plan["settings"]["spread_s"] == 120
 
 
+class Disturbed(Answers):
+    """The same; time was stolen from the last `disturbed` of four tests of each visit."""
+
+    def __init__(self, disturbed: int) -> None:
+        super().__init__()
+        self.settings = replace(self.settings, runs=4, budget_s=60.0)
+        self.disturbed = disturbed
+
+    def _visit(self, run: int, key: str, method: str, flow: Flow) -> tuple[list[Record], float]:
+        four = Flow(flow.initial, flow.delta, flow.groups, 4)
+        records, took_s = super()._visit(run, key, method, four)
+        stolen_ns = {"steal_ns": [0] * (4 - self.disturbed) + [9] * self.disturbed}
+        return [
+            msgspec.structs.replace(one, visit=len(self.visited), counters=stolen_ns)
+            if isinstance(one, Group)
+            else one
+            for one in records
+        ], took_s
+
+
+@pytest.mark.parametrize(("disturbed", "visits"), [(0, 8), (1, 8), (2, 16), (4, 16)])
+def test_a_circle_without_enough_undisturbed_visits_is_visited_again(
+    disturbed: int, visits: int
+) -> None:
+    """A visit needs three tests that count; eight are planned, and as many may be repeated."""
+    found = Disturbed(disturbed)
+    found.run()
+    found.close()
+    assert sum(entry["method"] == "accumulated" for entry in found.order) == visits
+
+
+def test_no_circle_is_visited_again_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Disturbed(4)
+    monkeypatch.setattr(measurement, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    seconds = itertools.count(0.0, 10.0)
+    found.run()
+    found.close()
+    assert sum(entry["method"] == "accumulated" for entry in found.order) == 8
+
+
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
@@ -87,8 +129,8 @@ def test_rounds_of_a_spread_measurement_begin_at_equal_distances(
 )
 def test_a_spread_that_cannot_be_is_refused(request_: Request, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
-        target._settings(request_)
-    assert target._settings(Request(spread_s=20.0, quick=True)).rounds > 1
+        target.settings_of(request_)
+    assert target.settings_of(Request(spread_s=20.0, quick=True)).rounds > 1
 
 
 def test_a_circle_that_failed_its_proof_is_not_visited_again() -> None:

@@ -16,7 +16,12 @@ from cyclometer.targets.linux.plan import Cost
 
 def test_three_sizes_straddle_the_wanted_length_of_a_test() -> None:
     flow = plan.accumulated_flow(Cost(turn_s=1e-6, visit_s=0), tests=7)
-    assert (flow.initial, flow.delta, flow.groups, flow.tests) == (75, 75, 3, 7)
+    assert (flow.initial, flow.delta, flow.groups, flow.tests) == (38, 112, 3, 7)
+
+
+def test_the_loops_of_a_short_circle_run_whole_rounds() -> None:
+    flow = plan.accumulated_flow(Cost(turn_s=1e-8, visit_s=0), tests=1)
+    assert (flow.initial, flow.delta) == (15 * 256, 44 * 256)
 
 
 def test_a_turn_longer_than_a_test_still_gets_three_sizes() -> None:
@@ -64,6 +69,13 @@ def test_a_measurement_that_fell_behind_takes_fewer_tests_and_one_ahead_no_more(
     assert plan.paced(flow, 0.5).tests == 20
     assert plan.paced(flow, 0).tests == 3
     assert plan.paced(plan.single_flow(1), 0).tests == 1
+
+
+def test_circles_that_were_mostly_disturbed_are_visited_again() -> None:
+    order = plan.again({"a": 10, "b": 5, "c": 4, "d": 0}, 10, random.Random(1))
+    assert Counter(order) == {"c": 6, "d": 10}
+    assert order != sorted(order)
+    assert plan.again({"a": 5}, 10, random.Random(1)) == []
 
 
 def test_circles_of_two_cpus_are_measured_where_they_are_asked_for() -> None:

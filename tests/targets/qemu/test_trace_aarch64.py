@@ -10,7 +10,8 @@ import numpy as np
 from cyclometer.record.instructions import AARCH64, matches
 from cyclometer.record.trace import INTERRUPTED, TRAPPED
 from cyclometer.targets.qemu import trace as qemu_trace
-from cyclometer.targets.qemu.trace import Code, Spaces
+from cyclometer.targets.qemu.blocks import Code
+from cyclometer.targets.qemu.trace import Spaces
 
 KERNEL = 0xFFFF800008010000
 SET_ROOT, SET_NONE, NOP = 0xD5182003, 0xD518201F, 0xD503201F  # msr ttbr0_el1, x3 and xzr
@@ -35,12 +36,12 @@ def trap(number: int, name: str) -> str:
     )
 
 
-def told(*parts: str) -> list[qemu_trace._Logged]:
+def result(*parts: str) -> list[qemu_trace._Logged]:
     return qemu_trace._parsed("".join(parts).encode(), Spaces(), qemu_trace.AARCH64)
 
 
 def test_privilege_is_the_exception_level_with_and_without_a_secure_world() -> None:
-    steps = told(
+    steps = result(
         step(1, 0),
         step(KERNEL, 1),
         step(2, 0, secure="NS "),
@@ -51,7 +52,7 @@ def test_privilege_is_the_exception_level_with_and_without_a_secure_world() -> N
 
 
 def test_a_system_call_counts_and_an_access_that_faults_does_not_for_it_runs_again() -> None:
-    steps = told(
+    steps = result(
         step(1, 0),
         trap(2, "SVC"),
         step(KERNEL, 1),
@@ -64,7 +65,7 @@ def test_a_system_call_counts_and_an_access_that_faults_does_not_for_it_runs_aga
 
 
 def test_an_interrupt_and_an_instruction_that_cannot_be_fetched_undo_no_step() -> None:
-    steps = told(
+    steps = result(
         step(1, 0),
         trap(5, "IRQ"),
         step(KERNEL, 1),
@@ -77,7 +78,7 @@ def test_an_interrupt_and_an_instruction_that_cannot_be_fetched_undo_no_step() -
 
 
 def test_what_is_done_again_for_a_device_was_not_done() -> None:
-    steps = told(step(1, 0), step(5, 0), step(5, 0, block="ff038201"), step(9, 0))
+    steps = result(step(1, 0), step(5, 0), step(5, 0, block="ff038201"), step(9, 0))
     assert [s.pc for s in steps] == [1, 5, 9]
 
 

@@ -18,7 +18,7 @@ REMARK = b"ffffffffffffffff B The real System.map is in the linux-image-dbg pack
 
 
 def listed(count: int) -> bytes:
-    """Lines as a kernel prints them to a serial console; every other one is no function."""
+    """Lines as a kernel prints them to a serial console; every other one is not a function."""
     return "".join(f"{BASE + 16 * i:016x} {'tTdB'[i % 4]} f{i}\r\n" for i in range(count)).encode()
 
 

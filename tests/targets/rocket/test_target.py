@@ -176,11 +176,11 @@ def test_no_circle_that_matches_is_nothing_measured(planned: rocket.CoreTarget) 
 
 
 def test_the_memory_stands_in_the_options_and_in_the_configuration() -> None:
-    assert rocket.memory_options(Request()) == []
-    assert rocket.memory_settings(Request()) == {"memory_latency": "0", "memory_jitter": "off"}
+    assert rocket.board_options(Request()) == []
+    assert rocket.board_settings(Request()) == {"memory_latency": "0", "memory_jitter": "off"}
     slow = Request(memory_latency_cyc=20, memory_jitter=0)
-    assert rocket.memory_options(slow) == ["--memory-latency", "20", "--memory-jitter", "0"]
-    assert rocket.memory_settings(slow) == {"memory_latency": "20", "memory_jitter": "0"}
+    assert rocket.board_options(slow) == ["--memory-latency", "20", "--memory-jitter", "0"]
+    assert rocket.board_settings(slow) == {"memory_latency": "20", "memory_jitter": "0"}
 
 
 def test_address_space_identifiers_are_refused_because_the_core_has_none() -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cyclometer.errors import MeasurementFailed
 from cyclometer.targets.qemu.debugger import Debugger
 from cyclometer.targets.rocket_linux import m_mode
 from cyclometer.targets.rocket_linux.device_tree import RAM_BASE
-from cyclometer.targets.rocket_linux.moved_image import moved_image
+from cyclometer.targets.rocket_linux.moved_image import moved_image, moved_supervisor, time_ticks
 from cyclometer.targets.rocket_linux.state import CSRS, MachineState, read_state
 
 MISSING = [name for name in ("qemu-system-riscv64", *m_mode.PACKAGES) if not shutil.which(name)]
@@ -82,11 +84,15 @@ def restored(state: MachineState, folder: Path) -> MachineState:
     ram[TABLE_AT + 8 * 2 : TABLE_AT + 8 * 3] = entry  # 0x80000000 to 0xc0000000, as it is
     image = folder / "moved.elf"
     image.write_bytes(moved_image(bytes(ram), m_mode.restore_program(), state))
+    # from the image's own entry
+    return at_pc(state, "-bios", "none", "-device", f"loader,file={image},cpu-num=0")
+
+
+def at_pc(state: MachineState, *options: str) -> MachineState:
+    """The state of a machine that has come to where `state` goes on."""
     command = ["qemu-system-riscv64", "-M", "virt", "-cpu", "sifive-u54", "-m", "16"]
     command += ["-icount", "shift=0,sleep=on", "-nodefaults", "-display", "none"]
-    command += ["-serial", "stdio", "-bios", "none"]
-    command += ["-device", f"loader,file={image},cpu-num=0"]  # from the image's own entry
-    with Debugger(command, bound_s=60) as machine:
+    with Debugger([*command, "-serial", "stdio", *options], bound_s=60) as machine:
         machine.run_to([state.pc])
         return read_state(machine)
 
@@ -109,3 +115,50 @@ def test_a_restored_state_reads_back_equal(seed: int, privilege: int, tmp_path: 
         assert found.csrs[name] & kept == state.csrs[name] & kept, name
     assert (found.csrs["mstatus"] ^ state.csrs["mstatus"]) & STATUS_KEPT == 0
     assert found.csrs["minstret"] >= state.csrs["minstret"]
+
+
+KERNEL_AT = 2 << 20  # of RAM; below it is the firmware
+# QEMU starts a kernel at its lowest address: auipc t0, 0x200; jr t0
+TO_PROGRAM = 0x00028067_00200297.to_bytes(8, "little")
+USER_AT = 0xC000_0000  # where the guest's page tables show it all RAM
+
+
+def restored_above_firmware(state: MachineState, folder: Path) -> MachineState:
+    ram = bytearray(2 * KERNEL_AT)
+    ram[KERNEL_AT + LOOP_AT : KERNEL_AT + LOOP_AT + 4] = SELF_JUMP
+    ram[KERNEL_AT : KERNEL_AT + 8] = TO_PROGRAM
+    entry = (RAM_BASE >> 12 << 10 | GIGAPAGE | FOR_USER).to_bytes(8, "little")
+    table = KERNEL_AT + TABLE_AT
+    ram[table + 8 * 3 : table + 8 * 4] = entry
+    image = folder / "moved.elf"
+    image.write_bytes(moved_supervisor(bytes(ram), m_mode.restore_program(True), state))
+    assert time_ticks(image) == state.doubles[1][1]
+    return at_pc(state, "-bios", str(m_mode.firmware()), "-kernel", str(image))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_supervisor_has_is_restored_above_firmware(seed: int, tmp_path: Path) -> None:
+    drawn = random_state(seed, privilege=0)
+    csrs = {**drawn.csrs, "satp": 8 << 60 | (RAM_BASE + KERNEL_AT + TABLE_AT) >> 12}
+    state = replace(drawn, pc=USER_AT + KERNEL_AT + LOOP_AT, csrs=csrs)
+    found = restored_above_firmware(state, tmp_path)
+    assert (found.pc, found.privilege) == (state.pc, 0)
+    assert (list(found.x), list(found.f)) == (list(state.x), list(state.f))
+    assert list(found.bytes_) == list(state.bytes_)
+    assert list(found.words[:-1]) == list(state.words[:-1])  # the last is M mode's
+    assert found.doubles[2] == state.doubles[2]
+    for name in ("fcsr", "scounteren", "sscratch", "stvec", "scause", "stval", "satp"):
+        kept = MASKS.get(name, -1)
+        assert found.csrs[name] & kept == csrs[name] & kept, name
+    supervisors = 0xC_6000  # MXR, SUM, FS
+    assert (found.csrs["mstatus"] ^ csrs["mstatus"]) & supervisors == 0
+    assert bool(found.csrs["mstatus"] & 2) == bool(csrs["mstatus"] & 2)  # SIE
+
+
+def test_a_guest_that_uses_the_place_of_ram_is_not_moved_above_firmware() -> None:
+    state = random_state(0, privilege=0)
+    satp = 8 << 60 | (RAM_BASE + KERNEL_AT + TABLE_AT) >> 12
+    ram = bytearray(2 * KERNEL_AT)
+    ram[KERNEL_AT + TABLE_AT + 8 * 2] = GIGAPAGE
+    with pytest.raises(MeasurementFailed, match="mapped memory at 0x80000000, where --firmware"):
+        moved_supervisor(bytes(ram), b"", replace(state, csrs={**state.csrs, "satp": satp}))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A flame graph of a turn: who called whom across, as wide as what it cost, the outermost function
-at the bottom. html/flame.js zooms, searches and turns it upside down.
+at the bottom. html/templates/flame.js zooms, searches and turns it upside down.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ WIDTH, _ROW = 840, 18
 _LETTER = 6.3  # pixels of one
 _NARROW = 0.05  # pixels below which a frame is not drawn; its caller shows it
 _SHADES = 4  # of a change, the strongest that of the largest
+LEGEND_OF_CHANGE = (
+    ("more by-4", "costs more"),
+    ("less by-4", "costs less"),
+    ("whole", "as before"),
+)
+"""What the colours of a difference mean."""
 
 
 @dataclass
@@ -127,7 +133,7 @@ def draw_change(found: Difference) -> plot.Chart:
 def _shade(change: float, most: float) -> str:
     if not change:
         return "whole"
-    return f"{'more' if change > 0 else 'less'} d{math.ceil(_SHADES * abs(change) / most)}"
+    return f"{'more' if change > 0 else 'less'} by-{math.ceil(_SHADES * abs(change) / most)}"
 
 
 def _open(root: _Frame, names: Sequence[str]) -> list[_Frame]:
@@ -184,17 +190,7 @@ def _box(frame: _Frame, x: float, y: float, width: float, look: _Look) -> Markup
     )
 
 
-def legend(modes: Sequence[str]) -> Markup:
-    """What the colours mean, of the levels among `modes`."""
+def legend(modes: Sequence[str]) -> list[tuple[str, str]]:
+    """What the colours mean, of the levels among `modes`: class and words."""
     levels = dict.fromkeys(mode.partition(",")[0] for mode in modes)
-    return _legend((level_class(level), level) for level in levels)
-
-
-def legend_of_change() -> Markup:
-    """What the colours of a difference mean."""
-    return _legend([("more d4", "costs more"), ("less d4", "costs less"), ("whole", "as before")])
-
-
-def _legend(items: Iterable[tuple[str, str]]) -> Markup:
-    spans = (tag("span", tag("b", "\u25a0 ", cls=style), f"{words} ") for style, words in items)
-    return tag("p", *spans, cls="legend")
+    return [(level_class(level), level) for level in levels]

@@ -25,6 +25,8 @@ GRAINS = f"scale({GRAIN})"
 """Curves are drawn in whole grains, half a pixel each: a report holds hundreds, and digits are
 most of its size.
 """
+LETTER_PX = 6.5
+"""What a letter or digit takes on average; labels are placed by it."""
 _TICK_PX = 55  # wanted distance of ticks on the x axis
 _THIN = "\u2009"
 
@@ -76,11 +78,11 @@ class Chart:
         """Labels of two series and more, on the right above the plot."""
         if len(self.series) < 2:
             return None
-        items, right = [], self.width - RIGHT
+        items, right = [], float(self.width - RIGHT)
         for index in reversed(range(len(self.series))):
             label = self.series[index]
             items.append(tag("text", label, x=right, y=11, cls="end"))
-            right -= 6 * len(label) + 14
+            right -= LETTER_PX * len(label) + 14
             items.append(tag("rect", cls=f"s{index} fill", x=right, y=3, width=9, height=9, rx=2))
             right -= 12
         return join(items)
@@ -177,11 +179,14 @@ def frame(
     top: int = TOP,
     bottom: int = HEIGHT - BOTTOM,
     percent_y: bool = False,
+    whole_x: bool = False,
 ) -> Frame:
-    """A frame with axes, grid and labels; `top` and `bottom` are pixels."""
+    """A frame with axes, grid and labels; `top` and `bottom` are pixels. `whole_x` is for what is
+    counted: it has no tick between two.
+    """
     across = Scale(*_opened(*x), LEFT, WIDTH - RIGHT, log_x and x[0] > 0)
     made = Frame(across, Scale(*_opened(*y), bottom, top, log_y and y[0] > 0))
-    made.draw(*_y_axis(made, y_label, percent_y), *_x_axis(made, x_label, bottom))
+    made.draw(*_y_axis(made, y_label, percent_y), *_x_axis(made, x_label, bottom, whole_x))
     return made
 
 
@@ -203,8 +208,9 @@ def _y_axis(f: Frame, label: str, percent: bool) -> Iterable[Markup]:
     yield tag("text", label, cls="label", x=4, y=f.y.stop - 10)
 
 
-def _x_axis(f: Frame, label: str, bottom: int) -> Iterable[Markup]:
+def _x_axis(f: Frame, label: str, bottom: int, whole: bool) -> Iterable[Markup]:
     ticks = f.x.ticks(int((f.x.stop - f.x.start) / _TICK_PX))
+    ticks = [t for t in ticks if t == round(t)] if whole else ticks
     marks = "".join(f"M{short(f.x(t))} {bottom}v4" for t in ticks)
     yield tag("path", cls="axis", d=f"M{LEFT} {bottom}H{WIDTH - RIGHT}{marks}")
     if label:

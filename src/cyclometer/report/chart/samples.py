@@ -31,7 +31,7 @@ def draw(circles: Sequence[ReportedCircle], which: int = 0) -> plot.Chart | None
     f = plot.frame(
         (0, len(tests)), _range(circles), "tests in order of runs and arrival", _label(circle)
     )
-    f.draw(*_run_marks(f, tests))
+    f.draw(*_run_marks(f, tests, plot.LETTER_PX * len(_label(circle))))
     f.draw(plot.series(which, *_cells(f, tests, tests.good)))
     f.draw(tag("g", *_cells(f, tests, ~tests.good, levels=1), cls="aside", transform=plot.GRAINS))
     if e.latency is not None:
@@ -105,8 +105,8 @@ def _strokes(cells: NDArray[np.bool_]) -> str:
     return "".join(parts)
 
 
-def _run_marks(f: plot.Frame, tests: Tests) -> list[Markup]:
-    """Where each run begins."""
+def _run_marks(f: plot.Frame, tests: Tests, from_px: float) -> list[Markup]:
+    """Where each run begins; runs are named right of the axis' label, which ends at `from_px`."""
     starts = np.flatnonzero(np.diff(tests.run)) + 1
     bottom = f.y.start
     lines = "".join(
@@ -116,13 +116,14 @@ def _run_marks(f: plot.Frame, tests: Tests) -> list[Markup]:
     edges = [0, *starts.tolist(), len(tests)]
     word = "run " if len(edges) < 7 else ""
     for run, (start, stop) in zip(tests.runs(), pairwise(edges), strict=True):
-        if f.x(stop) - f.x(start) > _ROOM:
+        middle = f.x((start + stop) / 2)
+        if f.x(stop) - f.x(start) > _ROOM and middle > from_px + _ROOM:
             marks.append(
                 tag(
                     "text",
                     f"{word}{run}",
                     cls="middle note",
-                    x=f.x((start + stop) / 2),
+                    x=middle,
                     y=f.y.stop - 10,
                 )
             )

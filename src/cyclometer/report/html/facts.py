@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The pages that speak of all circles: environment, what went wrong, and the words."""
+"""What speaks of all circles: bundles, their environment, what went wrong, and the words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from cyclometer.bundle.model import Bundle, Problem
 from cyclometer.compare import pairing
-from cyclometer.lint import RULES, Rule
+from cyclometer.lint import RULES, Issue, Rule
 from cyclometer.report.html.subject import Subject
-from cyclometer.report.markup import Markup, tag
-
-_OPEN = 6  # findings of one rule that stand open
 
 WORDS = {
     "circle": "The complete repeating flow of user and kernel code under test; once round it is a "
@@ -37,124 +37,68 @@ WORDS = {
 }
 
 
-def environment(subject: Subject) -> Markup:
-    """Facts of every bundle side by side, those that differ first."""
-    sides = [pairing.environment(bundle) for bundle in subject.bundles]
-    names = sorted({name for facts in sides for name in facts})
-    differing = [name for name in names if len({facts.get(name) for facts in sides}) > 1]
-    alike = [name for name in names if name not in differing]
-    parts: list[Markup | None] = []
-    if len(sides) > 1:
-        parts.append(tag("h3", f"Differs ({len(differing)})" if differing else "Nothing differs"))
-        parts.append(_facts(subject, sides, differing) if differing else None)
-        summary = tag("summary", f"The same on all sides ({len(alike)})")
-        parts.append(tag("details", summary, _facts(subject, sides[:1], alike)))
-    else:
-        parts.append(_facts(subject, sides, names))
-    return _page("environment", "Environment", *parts)
+class BundleLine(NamedTuple):
+    """Which measurement a label stands for."""
+
+    label: str
+    about: str
+    digest: str
 
 
-def _facts(subject: Subject, sides: list[dict[str, str]], names: list[str]) -> Markup:
-    head = tag(
-        "thead", tag("tr", tag("td"), *(tag("th", label, scope="col") for label in subject.labels))
-    )
-    rows = [
-        tag(
-            "tr",
-            tag("th", name.replace("_", " "), scope="row"),
-            *(tag("td", side.get(name, "")) for side in sides),
-        )
-        for name in names
-    ]
-    return tag(
-        "div",
-        tag("table", head if len(sides) > 1 else None, tag("tbody", *rows), cls="facts"),
-        cls="scroll",
-    )
+@dataclass(frozen=True)
+class Environment:
+    """Facts by name, one value a bundle: those that differ, and those that do not."""
+
+    differing: dict[str, list[str]]
+    alike: dict[str, str]
 
 
-def problems(subject: Subject) -> Markup:
-    """Whatever the reader of each bundle must know."""
-    items = [
-        tag(
-            "li",
-            tag("b", p.kind),
-            f" {p.where}: " if p.where else " ",
-            p.what,
-            _side(subject, label),
-        )
-        for bundle, label in zip(subject.bundles, subject.labels, strict=True)
-        for p in bundle.identity.problems
-    ]
-    if not items:
-        return _page(
-            "problems", "Problems", tag("p", "Nothing was damaged, failed or left out.", cls="lead")
-        )
-    return _page("problems", "Problems", tag("ul", *items, cls="problems"))
+class Remarks(NamedTuple):
+    """What a rule of lint found, and in which bundle."""
+
+    rule: Rule
+    found: list[tuple[Issue, str]]
 
 
-def _side(subject: Subject, label: str) -> Markup | None:
-    return tag("small", f" ({label})") if len(subject.bundles) > 1 else None
+def bundles(subject: Subject) -> list[BundleLine]:
+    """A line for each."""
+    both = zip(subject.bundles, subject.labels, strict=True)
+    return [BundleLine(label, _about(bundle), bundle.digest) for bundle, label in both]
 
 
-def remarks(subject: Subject) -> Markup:
-    """What lint found, rule by rule: why it matters, what to do, and where."""
-    parts = [part for rule in RULES for part in _rule(subject, rule)]
-    nothing = tag("p", "No rule found anything amiss with the data.", cls="lead")
-    return _page("lint", "Lint", *(parts or [nothing]))
-
-
-def _rule(subject: Subject, rule: Rule) -> Iterator[Markup]:
-    items = [
-        tag("li", finding.what, _side(subject, label))
-        for findings, label in zip(subject.remarks, subject.labels, strict=True)
-        for finding in findings
-        if finding.rule == rule.id
-    ]
-    if items:
-        yield tag("h3", level(rule.level), f" {rule.title} ({len(items)})")
-        yield tag("p", f"{rule.explanation} {rule.fix}", cls="lead")
-        listed = tag("ul", *items, cls="problems")
-        yield listed if len(items) <= _OPEN else tag("details", tag("summary", "Where"), listed)
-
-
-def level(name: str) -> Markup:
-    """How grave a finding is, as a word."""
-    return tag("span", name, cls=f"level {name}")
-
-
-def words() -> Markup:
-    """What the report's words mean."""
-    terms = [
-        part for word, meaning in WORDS.items() for part in (tag("dt", word), tag("dd", meaning))
-    ]
-    return _page("words", "How to read this", tag("dl", *terms, cls="words"))
-
-
-def bundles(subject: Subject) -> Markup:
-    """Which measurement each label stands for."""
-    items: list[Markup] = []
-    for index, (bundle, label) in enumerate(zip(subject.bundles, subject.labels, strict=True)):
-        identity = bundle.identity
-        about = (
-            identity.title,
-            identity.target,
-            _kernel(identity.environment),
-            identity.tool,
-            identity.created,
-        )
-        line = tag("span", " · ".join(str(part) for part in about if part not in ("", "unknown")))
-        swatch = tag("span", "■ ", cls=f"s{index}", aria_hidden="true")
-        name = tag("b", swatch, f"{label} ") if len(subject.bundles) > 1 else None
-        digest = tag("code", bundle.digest[:12], title=bundle.digest)
-        items.append(tag("li", name, line, " ", digest))
-    return tag("ul", *items, cls="bundles")
+def _about(bundle: Bundle) -> str:
+    identity = bundle.identity
+    kernel = _kernel(identity.environment)
+    parts = (identity.title, identity.target, kernel, identity.tool, identity.created)
+    return " · ".join(str(part) for part in parts if part not in ("", "unknown"))
 
 
 def _kernel(environment: Mapping[str, object]) -> str:
     return str(environment.get("target_kernel") or environment.get("kernel_release") or "")
 
 
-def _page(name: str, title: str, *parts: Markup | None) -> Markup:
-    heading = tag("h2", title, id=f"{name}-title", tabindex="-1")
-    return tag("section", heading, *parts, id=name, cls="page", aria_labelledby=f"{name}-title")
+def environment(subject: Subject) -> Environment:
+    """Of every bundle."""
+    sides = [pairing.environment(bundle) for bundle in subject.bundles]
+    names = sorted({name for facts in sides for name in facts})
+    differing = [name for name in names if len({facts.get(name) for facts in sides}) > 1]
+    return Environment(
+        {name: [side.get(name, "") for side in sides] for name in differing},
+        {name: sides[0][name] for name in names if name not in differing},
+    )
+
+
+def problems(subject: Subject) -> list[tuple[Problem, str]]:
+    """Whatever the reader of each bundle must know, with its label."""
+    both = zip(subject.bundles, subject.labels, strict=True)
+    return [(p, label) for bundle, label in both for p in bundle.identity.problems]
+
+
+def remarks(subject: Subject) -> Iterator[Remarks]:
+    """What lint found, rule by rule."""
+    both = zip(subject.remarks, subject.labels, strict=True)
+    issues = [(issue, label) for found, label in both for issue in found]
+    for rule in RULES:
+        found = [(issue, label) for issue, label in issues if issue.rule == rule.id]
+        if found:
+            yield Remarks(rule, found)

@@ -16,11 +16,13 @@ import msgspec
 
 from cyclometer.bundle.assemble import Assembler
 from cyclometer.bundle.model import Clock, Contract, Problem
-from cyclometer.errors import NothingMeasured
-from cyclometer.record.schema import Circle, Failed, Flow, Group, Record, Skipped, Visited
+from cyclometer.bundle.undisturbed import undisturbed_visits
+from cyclometer.errors import MeasurementFailed, NothingMeasured
+from cyclometer.record.schema import Circle, Failed, Flow, Group, Pass, Record, Skipped, Visited
 from cyclometer.targets.api import MeasurementResult, Progress
-from cyclometer.targets.linux import harness, plan
+from cyclometer.targets.linux import harness, kernel_trace, plan
 from cyclometer.targets.linux.harness import PLAIN, Harness, Launch, Visit
+from cyclometer.targets.linux.kernel_trace import KernelTrace
 from cyclometer.targets.linux.placement import CpuPair
 from cyclometer.targets.linux.plan import Cost
 from cyclometer.units import NS_PER_S
@@ -55,6 +57,7 @@ class MeasurementSettings:
     policy: str = "auto"  # SCHED_FIFO if the kernel allows it, else the ordinary scheduler
     nice: int | None = None
     slice_ns: int | None = None
+    break_on_ns: int | None = None  # the first single pass above it ends the measurement
     pair: CpuPair | None = None  # None: no circles of two CPUs
 
     def options(self) -> list[str]:
@@ -62,7 +65,13 @@ class MeasurementSettings:
         options = ["--clock", self.clock, "--cpu", str(self.cpu), "--policy", self.policy]
         options += [] if self.pair is None else self.pair.options()
         options += [] if self.nice is None else ["--nice", str(self.nice)]
+        if self.break_on_ns is not None:
+            options += ["--break-on", str(self.break_on_ns), "--tracing", str(kernel_trace.FOLDER)]
         return options + ([] if self.slice_ns is None else ["--slice", str(self.slice_ns)])
+
+
+class LatencyAbove(Exception):
+    """Ends a measurement: a test was above the latency to break on."""
 
 
 class Measurement:
@@ -93,6 +102,8 @@ class Measurement:
         self.calibrating = _FIRST_RUN  # the run whose harness calibrates
         self.contracts = {contract.key: contract for contract in contracts}
         self.costs: dict[str, Cost] = {}
+        self.flows: dict[str, Flow] = {}  # of one visit; calibration gives them
+        self.trace = None if settings.break_on_ns is None else KernelTrace()
         self.methods = {
             key: settings.method or own_method(contract) for key, contract in self.contracts.items()
         }
@@ -101,15 +112,19 @@ class Measurement:
         deadline_s = time.monotonic() + self.settings.budget_s
         self._prove()
         self._calibrate_all()
-        self._visit_all(deadline_s)
+        reserve_s = plan.AGAIN_SHARE * self.settings.budget_s
+        deadline_s += self._visit_all(deadline_s - reserve_s)
+        self._visit_again(deadline_s)
 
     def close(self) -> None:
         """Ends every harness and takes what it still says."""
         for run, runner in self.harnesses.items():
             self._take(run, runner.finish())
             self.assembler.add_damage(run, runner.decoder.damage)
+        if self.trace is not None:
+            self.trace.close()
 
-    def result(self, interrupted: bool) -> MeasurementResult:
+    def result(self, interrupted: bool, above: str = "") -> MeasurementResult:
         assembler = self.assembler
         if not assembler.values() and not interrupted:
             raise NothingMeasured(self._why_nothing())
@@ -121,7 +136,10 @@ class Measurement:
         }
         assembler.plan["calibration"] = {key: asdict(cost) for key, cost in self.costs.items()}
         consoles = {f"run-{run}": bytes(runner.console) for run, runner in self.harnesses.items()}
-        return MeasurementResult(assembler.bundle(), consoles, interrupted)
+        trace = {kernel_trace.NAME: self.trace.newest()} if self.trace and above else {}
+        return MeasurementResult(
+            assembler.bundle(), consoles, interrupted, above=above, files=trace
+        )
 
     def _why_nothing(self) -> str:
         reasons = [f"{p.where}: {p.what}" for p in self.assembler.problems]
@@ -207,29 +225,49 @@ class Measurement:
     def _hz(self) -> float:
         return NS_PER_S if self.clock.unit == "ns" else self.clock.hz or NS_PER_S
 
-    def _visit_all(self, deadline_s: float) -> None:
+    def _visit_all(self, deadline_s: float) -> float:
+        """The planned visits; the seconds that were slept between rounds."""
         s, rng = self.settings, random.Random(self.settings.seed)
         keys = list(self.costs)
         left_s = deadline_s - time.monotonic() - min(s.runs, _COLD_RUNS) * len(keys) * _PASSES_S
         share_s = left_s / max(1, len(keys)) / (1 + plan.REFERENCE_SHARE)
-        flows = {key: self._flow(key, share_s) for key in keys}
+        flows = self.flows = {key: self._flow(key, share_s) for key in keys}
         order = plan.shuffled(keys, s.runs, s.rounds, rng)
-        began_s, reached = time.monotonic(), 0
+        began_s, reached, slept_s = time.monotonic(), 0, 0.0
         for done, (number, run, key) in enumerate(order):
             if number > reached:
-                deadline_s += self._wait(began_s + number * s.spread_s / s.rounds, number)
+                slept_s += self._wait(began_s + number * s.spread_s / s.rounds, number)
                 reached = number
             self.progress.visits(done, len(order), key)
             if done % plan.REFERENCE_EVERY == 0:
                 self._visit_references(run)
             if number == 0 and run <= _COLD_RUNS:
                 self._timed(run, key, "passes", plan.single_flow(plan.PASSES))
-            pace = plan.pace(
-                deadline_s - time.monotonic(), len(order) - done, share_s / (s.runs * s.rounds)
-            )
+            left_s = deadline_s + slept_s - time.monotonic()
+            pace = plan.pace(left_s, len(order) - done, share_s / (s.runs * s.rounds))
             flow = flows[key] if flows[key] is s.flow else plan.paced(flows[key], pace)
             self._timed(run, key, self.methods[key], flow)
         self.progress.visits(len(order), len(order), "")
+        return slept_s
+
+    def _visit_again(self, deadline_s: float) -> None:
+        """Further visits of circles of which most visits were disturbed, while there is time: a
+        machine that other guests use now and then leaves some without any undisturbed test.
+        """
+        s = self.settings
+        if s.flow is not None:
+            return
+        order = plan.again(self._undisturbed(), s.runs * s.rounds, random.Random(s.seed))
+        for done, key in enumerate(order):
+            if time.monotonic() > deadline_s:
+                break
+            self.progress.visits(done, len(order), f"{key} again")
+            self._timed(done % s.runs + 1, key, self.methods[key], self.flows[key])
+
+    def _undisturbed(self) -> dict[str, int]:
+        """How many visits of each circle that has been timed were undisturbed."""
+        found = undisturbed_visits(self.assembler.bundle())
+        return {key: found[key] for key in self.flows if key in found}
 
     def _wait(self, due_s: float, number: int) -> float:
         """Sleeps until a round is due; the seconds slept."""
@@ -266,6 +304,20 @@ class Measurement:
         done: dict[str, Any] = {"run": run, "circle": key, "method": method}
         beside = [msgspec.to_builtins(r.counts) for r in records if isinstance(r, Visited)]
         self.order.append(done | ({"counts": beside[0]} if beside else {}))
+        if self.trace is not None and self.trace.stopped:
+            raise self._trace_stopped(key, records)
+
+    def _trace_stopped(
+        self, key: str, records: Iterable[Record]
+    ) -> LatencyAbove | MeasurementFailed:
+        """What stopped the kernel's trace during a visit with these records."""
+        values = [value for r in records if isinstance(r, Pass) for value in r.values]
+        largest_ns = max(values, default=0) / self._hz() * NS_PER_S
+        if largest_ns < (self.settings.break_on_ns or 0):
+            return MeasurementFailed(
+                f"another program stopped the kernel's trace during {key}; run it again alone"
+            )
+        return LatencyAbove(f"a test of {key} took {largest_ns / 1e3:.5g} us, above --break-on")
 
 
 def own_method(contract: Contract) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cyclometer.bundle.undisturbed import undisturbed_visits
 from cyclometer.record.schema import Flow
 from cyclometer.targets.linux.harness import PLAIN, Launch
 from cyclometer.targets.linux.measurement import Measurement
@@ -83,3 +84,12 @@ class Paired(Measurement):
         for side in order:
             self._switch(side)
             self.halves[side]._timed(run, key, method, flow)
+
+    def _undisturbed(self) -> dict[str, int]:
+        """A pair takes an undisturbed visit of both sides."""
+        found = [undisturbed_visits(half.assembler.bundle()) for half in self.halves]
+        return {
+            key: min(one[key] for one in found)
+            for key in self.flows
+            if all(key in one for one in found)
+        }

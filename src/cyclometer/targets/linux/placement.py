@@ -19,6 +19,14 @@ PARAMETER = "placement"
 
 
 @dataclass(frozen=True)
+class UsableCpus:
+    """The CPUs that a harness may use, and where the files lie that say how they are arranged."""
+
+    allowed: frozenset[int]
+    root: Path = ROOT
+
+
+@dataclass(frozen=True)
 class CpuPair:
     """The peers' CPU, None if the machine has none of the kind; `apart` is a word of APART."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -17,7 +17,10 @@ from cyclometer.targets.linux.placement import PARAMETER
 # A test this long is mostly free of timer ticks (4 ms apart at 250 Hz) and dwarfs what reading a
 # clock costs.
 TEST_S = 150e-6
-SIZES = 3  # groups a flow, so that the fixed cost can be told from the latency, and a bend be seen
+# Groups a flow, so that the fixed cost can be separated from the latency, and a bend be seen.
+SIZES = 3
+# Of a test of TEST_S: the smaller, the better the fixed cost is known; it has to dwarf the reading.
+SMALLEST = 0.25
 GAP_S = 35e-6  # reading the counters between two tests
 PASSES = 10  # libmicrokitco's ten, from cold to hot
 REFERENCES = (
@@ -31,6 +34,7 @@ REFERENCES = (
 REFERENCE_EVERY = 40  # visits
 REFERENCE_SHARE = 0.05  # of the time, about
 _REFERENCE_TESTS = 3
+AGAIN_SHARE = 0.05  # of the time, for circles of which few visits were undisturbed
 _TURNS_MAX = 1 << 22
 _MANY_TURNS = 1 << 8
 _TESTS_MIN, _TESTS_MAX = 3, 1000
@@ -47,13 +51,21 @@ class Cost:
 
 
 def accumulated_flow(cost: Cost, tests: int) -> Flow:
-    """Three sizes, half to one and a half times the turns that fill TEST_S; consecutive sizes where
-    turns are long.
+    """Three sizes about the turns that fill TEST_S: SMALLEST of them, all, and as many more;
+    consecutive sizes where turns are long.
     """
-    half = max(1, min(_TURNS_MAX, round(TEST_S / cost.turn_s / 2)))
-    if half > _MANY_TURNS:  # whole rounds of the unrolled loops of short circles
-        half -= half % _MANY_TURNS
-    return Flow(initial=half, delta=half, groups=SIZES, tests=tests)
+    turns = min(_TURNS_MAX, TEST_S / cost.turn_s)
+    initial = _whole_rounds(SMALLEST * turns)
+    delta = _whole_rounds((1 - SMALLEST) * turns)
+    return Flow(initial, delta, groups=SIZES, tests=tests)
+
+
+def _whole_rounds(turns: float) -> int:
+    """The next number of turns, one at least; whole rounds of the unrolled loops of short
+    circles.
+    """
+    step = _MANY_TURNS if turns > _MANY_TURNS else 1
+    return max(1, round(turns / step) * step)
 
 
 def single_flow(tests: int) -> Flow:
@@ -103,6 +115,16 @@ def shuffled(
         visits = [(number, run, key) for run in range(1, runs + 1) for key in keys]
         rng.shuffle(visits)
         order += visits
+    return order
+
+
+def again(undisturbed: Mapping[str, int], planned: int, rng: random.Random) -> list[str]:
+    """The circles to visit again, in random order: those of which fewer than half of the `planned`
+    visits were undisturbed, once for each that was not.
+    """
+    short = {key: visits for key, visits in undisturbed.items() if 2 * visits < planned}
+    order = [key for key, visits in short.items() for _ in range(planned - visits)]
+    rng.shuffle(order)
     return order
 
 

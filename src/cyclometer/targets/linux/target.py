@@ -23,9 +23,14 @@ from cyclometer.targets.linux import harness, inherited, paired, placement, prof
 from cyclometer.targets.linux.added import added, described, learned
 from cyclometer.targets.linux.harness import PLAIN, Launch
 from cyclometer.targets.linux.inherited import VARIABLES
-from cyclometer.targets.linux.measurement import Measurement, MeasurementSettings
+from cyclometer.targets.linux.measurement import (
+    LatencyAbove,
+    Measurement,
+    MeasurementSettings,
+    own_method,
+)
 from cyclometer.targets.linux.paired import Variant
-from cyclometer.targets.linux.placement import AUTO, CpuPair
+from cyclometer.targets.linux.placement import AUTO, CpuPair, UsableCpus
 from cyclometer.targets.linux.plan import choose
 
 _OPTIONS = frozenset(
@@ -43,7 +48,7 @@ _OPTIONS = frozenset(
         "watchdog_s",
         "flow",
     )
-) | {"circles", "exec", "policy", "nice", "slice_s"}
+) | {"circles", "exec", "policy", "nice", "slice_s", "break_on_s"}
 _QUICK = MeasurementSettings(runs=3, rounds=1, budget_s=12.0)
 
 
@@ -67,24 +72,27 @@ class LinuxTarget:
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of the harness; a Linux has no `config` to choose."""
         Request(config=config or {}).refuse_others(self.name, self.options)
-        settings = MeasurementSettings(cpu=_last_cpu(), policy="any", pair=CpuPair(None, ""))
-        return _circles(settings, program_for([PLAIN]))
+        settings = MeasurementSettings(
+            cpu=max(os.sched_getaffinity(0)), policy="any", pair=CpuPair(None, "")
+        )
+        return circles_of(settings, program_for([PLAIN]))
 
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """Measures; Ctrl-C ends it early and keeps what there is."""
         request.refuse_others(self.name, self.options)
-        settings = _settings(request, AUTO)
+        settings = settings_of(request, AUTO)
         ours = added(request.circles, request.exec)
         program = program_for([PLAIN], ours.files)
         known = learned(program, ours.programs, settings.options(), settings.watchdog_s)
         with described(known) as options:
-            clock, contracts = _circles(settings, program, PLAIN, options)
+            clock, contracts = circles_of(settings, program, PLAIN, options)
             wanted = choose(
                 contracts, ours.chosen(settings.only, contracts), request.cpus is not None
             )
-            settings = _without_idle_pair(settings, wanted)
+            settings = without_idle_pair(settings, wanted)
+            _refuse_unwatched(settings, wanted)
             assembler = Assembler(self.name, environment | inherited.collect())
             return _measured(
                 Measurement(
@@ -94,7 +102,7 @@ class LinuxTarget:
                     progress,
                     assembler,
                     program,
-                    options=[*_rate(clock), *options],
+                    options=[*rate_option(clock), *options],
                 )
             )
 
@@ -103,7 +111,7 @@ class LinuxTarget:
         `profile.profile`.
         """
         request.refuse_others(self.name, self.options)
-        settings = _settings(request, AUTO)
+        settings = settings_of(request, AUTO)
         before = os.sched_getaffinity(0)
         _leave_cpus(settings)
         try:
@@ -123,24 +131,25 @@ class LinuxTarget:
 
         `collect` says what the environment is, after `switch` has made it that of a side.
         """
-        settings = _settings(request)
         together = f"{time.time_ns():x}"
-        # A harness of the user's is linked as a compiler does it by itself, and so is ours then.
+        # A harness of the user's is linked as a compiler does it by itself, and so is ours then; it
+        # may be older, and know no pairs of CPUs.
         theirs = any(variant.program for variant in variants)
+        settings = settings_of(request, None if theirs else AUTO)
         ours = build.harness() if theirs else program_for([v.launch for v in variants])
         halves = []
         for side, variant in enumerate(variants):
             switch(side)
             program = variant.program or ours
-            clock, contracts = _circles(settings, program, variant.launch)
+            clock, contracts = circles_of(settings, program, variant.launch)
             facts = collect() | inherited.collect() | {"ab": variant.facts}
             assembler = Assembler(self.name, facts)
             assembler.problems += _cautions(settings)
             assembler.plan["ab"] = {"id": together, "side": paired.SIDES[side]}
-            wanted = choose(contracts, settings.only)
+            wanted = choose(contracts, settings.only, request.cpus is not None)
             halves.append(
                 Measurement(
-                    settings,
+                    without_idle_pair(settings, wanted),
                     clock,
                     wanted,
                     progress,
@@ -148,11 +157,11 @@ class LinuxTarget:
                     program,
                     variant.launch,
                     # one of the user's may be older, and not know the option
-                    [] if variant.program else _rate(clock),
+                    [] if variant.program else rate_option(clock),
                 )
             )
         before = os.sched_getaffinity(0)
-        _leave_cpus(settings)
+        _leave_cpus(halves[0].settings)
         both, interrupted = paired.Paired(halves, switch), False
         try:
             both.run()
@@ -165,21 +174,42 @@ class LinuxTarget:
 
 
 def _measured(measurement: Measurement) -> MeasurementResult:
-    """Runs a measurement off its CPU; an interrupt ends it early and keeps what there is."""
-    settings, problems = measurement.settings, measurement.assembler.problems
+    """Runs a measurement of this machine, off the CPUs that it measures."""
+    settings = measurement.settings
     before = os.sched_getaffinity(0)
     _leave_cpus(settings)
-    problems += _cautions(settings)
-    interrupted = False
+    measurement.assembler.problems += _cautions(settings)
+    try:
+        return measured(measurement)
+    finally:
+        os.sched_setaffinity(0, before)  # a second measurement starts like the first
+
+
+def measured(measurement: Measurement) -> MeasurementResult:
+    """Runs a measurement; an interrupt ends it early and keeps what there is."""
+    interrupted, above = False, ""
     try:
         measurement.run()
+    except LatencyAbove as found:
+        above = str(found)
     except KeyboardInterrupt:
         interrupted = True
-        problems.append(Problem("the measurement was interrupted; what it had is kept"))
+        what = "the measurement was interrupted; what it had is kept"
+        measurement.assembler.problems.append(Problem(what))
     finally:
         measurement.close()
-        os.sched_setaffinity(0, before)  # a second measurement starts like the first
-    return measurement.result(interrupted)
+    return measurement.result(interrupted, above)
+
+
+def _refuse_unwatched(settings: MeasurementSettings, wanted: Sequence[Contract]) -> None:
+    """UsageError if no circle has a latency to break on."""
+    one_way = any(own_method(contract) == "direct" for contract in wanted)
+    watched = one_way and settings.method in (None, "direct")
+    if settings.break_on_ns is not None and not watched:
+        raise UsageError(
+            "--break-on watches single passes of one-way circles; choose some by --only 'timer.*' "
+            "or --only 'notification.*one_way*', and leave --method out"
+        )
 
 
 # findings that bear on every latency of the run
@@ -193,10 +223,10 @@ def _cautions(settings: MeasurementSettings) -> list[Problem]:
     found = [
         f for cpu in _measured_cpus(settings) for f in examine(observe(cpu)) if f.name in _TOLD
     ]
-    told = {f.found: f.name for f in found if f.state in ("warn", "bad")}  # some of all CPUs alike
+    names = {f.found: f.name for f in found if f.state in ("warn", "bad")}  # some of all CPUs alike
     cautions = [
         Problem(f"{what}; `cyclometer doctor` says what it costs", name, "environment")
-        for what, name in told.items()
+        for what, name in names.items()
     ]
     if os.cpu_count() == 1:
         what = (
@@ -207,8 +237,12 @@ def _cautions(settings: MeasurementSettings) -> list[Problem]:
     return cautions
 
 
-def _settings(request: Request, kind: str | None = None) -> MeasurementSettings:
-    """`kind`: of the pair of CPUs, where the request names none; None: no such pair."""
+def settings_of(
+    request: Request, kind: str | None = None, cpus: UsableCpus | None = None
+) -> MeasurementSettings:
+    """How to measure what is asked for, on these CPUs or those of this process. `kind`: of the pair
+    of CPUs, where the request names none; None: no such pair.
+    """
     base = _QUICK if request.quick else MeasurementSettings()
     budget_s, spread_s = request.budget_s or base.budget_s, request.spread_s or 0.0
     if spread_s and request.flow is not None:
@@ -220,7 +254,7 @@ def _settings(request: Request, kind: str | None = None) -> MeasurementSettings:
         )
     if spread_s:
         base = replace(base, rounds=MeasurementSettings.rounds)
-    cpu, pair = _cpus(request, kind)
+    cpu, pair = _cpus(request, kind, cpus or UsableCpus(frozenset(os.sched_getaffinity(0))))
     return MeasurementSettings(
         runs=request.runs or base.runs,
         rounds=base.rounds if request.flow is None else 1,
@@ -237,22 +271,23 @@ def _settings(request: Request, kind: str | None = None) -> MeasurementSettings:
         policy=request.policy or base.policy,
         nice=request.nice,
         slice_ns=None if request.slice_s is None else round(request.slice_s * 1e9),
+        break_on_ns=None if request.break_on_s is None else round(request.break_on_s * 1e9),
     )
 
 
-def _cpus(request: Request, kind: str | None) -> tuple[int, CpuPair | None]:
+def _cpus(request: Request, kind: str | None, cpus: UsableCpus) -> tuple[int, CpuPair | None]:
     """The client's CPU, and that of peers elsewhere."""
-    cpu, allowed = _last_cpu() if request.cpu is None else request.cpu, os.sched_getaffinity(0)
+    cpu = max(cpus.allowed) if request.cpu is None else request.cpu
     asked = placement.parse(request.cpus) if request.cpus is not None else kind
     if asked is None:
         return cpu, None
     if isinstance(asked, str):
-        return cpu, placement.pair(cpu, asked, allowed)
+        return cpu, placement.pair(cpu, asked, cpus.allowed, cpus.root)
     if request.cpu not in (None, asked[0]):
         raise UsageError("--cpus names the client's CPU first; leave --cpu out")
-    if missing := [str(one) for one in asked if one not in allowed]:
+    if missing := [str(one) for one in asked if one not in cpus.allowed]:
         raise UsageError(f"--cpus: this process may not use CPU {', '.join(missing)}")
-    return asked[0], CpuPair(asked[1], placement.apart(*asked))
+    return asked[0], CpuPair(asked[1], placement.apart(*asked, cpus.root))
 
 
 def _measured_cpus(settings: MeasurementSettings) -> list[int]:
@@ -260,16 +295,12 @@ def _measured_cpus(settings: MeasurementSettings) -> list[int]:
     return [settings.cpu] + ([] if other is None else [other])
 
 
-def _without_idle_pair(
+def without_idle_pair(
     settings: MeasurementSettings, wanted: Sequence[Contract]
 ) -> MeasurementSettings:
     """A run without circles of two CPUs leaves the second one alone."""
     needed = any(placement.PARAMETER in contract.params for contract in wanted)
     return settings if needed else replace(settings, pair=None)
-
-
-def _last_cpu() -> int:
-    return max(os.sched_getaffinity(0))
 
 
 def program_for(launches: Iterable[Launch], circles: Sequence[Path] = ()) -> Path:
@@ -285,12 +316,12 @@ def program_for(launches: Iterable[Launch], circles: Sequence[Path] = ()) -> Pat
     return build.harness(circles=circles, static=static)
 
 
-def _rate(clock: Clock) -> list[str]:
+def rate_option(clock: Clock) -> list[str]:
     """The option of the harness that says the clock's rate, so that no run need find it anew."""
     return ["--hz", str(round(clock.hz))] if clock.hz > 0 else []
 
 
-def _circles(
+def circles_of(
     settings: MeasurementSettings,
     program: Path,
     launch: Launch = PLAIN,

@@ -8,16 +8,23 @@ from __future__ import annotations
 import os
 import re
 import select
+import shlex
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from cyclometer.errors import MeasurementFailed
 from cyclometer.targets import child
+from cyclometer.targets.console import CONSOLE_MAX_BYTES
 
-HEARD_MAX_BYTES = 256 << 20  # of a log between two readings, of the console
+LOG_MAX_BYTES = 256 << 20  # of a window
 _CHUNK_BYTES = 1 << 16
+_BLOCK_BYTES = 512  # stat(2)
+_POLL_S = 0.02  # between two questions to the monitor
 _LOOK_S = 0.5  # between two looks at the console
 _END = b'{"kind":"end",'
 _PACKET_BYTES = 1024  # of a description or of memory, in one packet
@@ -32,15 +39,17 @@ class _Ended(MeasurementFailed):
 
 class Debugger:
     """A machine that stands still until a command lets it run; talks GDB's remote serial protocol
-    over a socket pair, and takes QEMU's log by a pipe.
+    over a socket pair, and takes QEMU's log by a file in memory: a pipe would wake us at each line.
     """
 
-    def __init__(self, command: Sequence[str], bound_s: float) -> None:
+    def __init__(
+        self, command: Sequence[str], bound_s: float, stop: threading.Event | None = None
+    ) -> None:
+        self._stop = stop or threading.Event()
         self._deadline_s = time.monotonic() + bound_s
         self._stub, theirs = socket.socketpair()
-        # our copy of its end stays open: QEMU opens it anew each time the log is switched on
-        self._log, self._log_end = os.pipe()
-        ends = (theirs.fileno(), self._log_end)
+        self._log = os.memfd_create("log")
+        ends = (theirs.fileno(), self._log)
         debugger = (
             "-S",
             "-chardev",
@@ -58,9 +67,11 @@ class Debugger:
         theirs.close()
         assert self._process.stdout is not None
         self._console = self._process.stdout.fileno()
-        self._open = [self._stub.fileno(), self._log, self._console]
+        self._open = [self._stub.fileno(), self._console]
         self._heard = {file: bytearray() for file in self._open}
         self._numbers: dict[str, int] = {}
+        if "-incoming" in command:
+            self._await("info status", b"inmigrate", gone=True)
 
     def __enter__(self) -> Debugger:
         return self
@@ -72,7 +83,6 @@ class Debugger:
         assert self._process.stdout is not None
         self._process.stdout.close()
         os.close(self._log)
-        os.close(self._log_end)
 
     def run_to(self, addresses: Sequence[int]) -> None:
         """Runs until one of `addresses` is next."""
@@ -112,27 +122,57 @@ class Debugger:
         if self._ask("s")[:1] != b"T":
             raise _Ended("the traced machine ended; trace something that comes before its end")
 
-    def log(self, what: str) -> None:
-        """Starts the log of each instruction; `none` stops it."""
-        state = "off" if what == "none" else "on"
+    def log(self, what: str, blocks: bool = False) -> None:
+        """Starts the log of each instruction, or of each block; `none` stops it."""
+        state = "off" if what == "none" or blocks else "on"
         if not self._understood(f"one-insn-per-tb {state}"):  # its name since QEMU 8.1
             self.monitor(f"singlestep {state}")
         self.monitor(f"log {what}")
+
+    def save(self, state: Path) -> None:
+        """Writes the machine as it stands to a file, from which `-incoming` continues it."""
+        draft = state.with_suffix(".part")
+        words = f"cat > {shlex.quote(str(draft))} && mv {shlex.quote(str(draft))} "
+        words += shlex.quote(str(state))
+        self.monitor("migrate_set_parameter max-bandwidth 4G")  # bytes in a second
+        escaped = words.replace("\\", "\\\\").replace('"', '\\"')
+        self.monitor(f'migrate -d "exec:{escaped}"')
+        self._await("info migrate", b"completed")
+        while not state.exists():
+            self._look()
+
+    def _await(self, question: str, word: bytes, gone: bool = False) -> None:
+        """Asks QEMU's monitor until a word is in its answer, or is gone."""
+        while (word in (self._answer(question) or b"")) == gone:
+            self._look()
+
+    def _look(self) -> None:
+        """Takes what has come, and waits a little if nothing has. Raises MeasurementFailed at the
+        bound.
+        """
+        if time.monotonic() >= self._deadline_s:
+            raise MeasurementFailed("the machine was not saved or continued in time")
+        self._listen(_POLL_S)
 
     def monitor(self, words: str) -> None:
         """A command of QEMU's monitor that prints nothing unless it fails."""
         if not self._understood(words):
             raise MeasurementFailed(
-                f"QEMU's monitor does not understand {words!r}; a version from 5.0 on does"
+                f"QEMU's monitor does not understand {words!r}; version 7.2 does"
             )
 
     def _understood(self, words: str) -> bool:
         """Whether the monitor took a command without printing anything, which is a complaint."""
+        return self._answer(words) == b""
+
+    def _answer(self, words: str) -> bytes | None:
+        """What the monitor prints at a command; None if the stub takes no such commands."""
         answer = self._ask(f"qRcmd,{words.encode().hex()}")
-        printed = False
+        printed = b""
         while answer.startswith(b"O") and answer != b"OK":  # what it prints comes before the answer
-            printed, answer = True, self._packet()
-        return answer == b"OK" and not printed
+            printed += bytes.fromhex(answer[1:].decode())
+            answer = self._packet()
+        return printed if answer == b"OK" else None
 
     def register(self, name: str) -> int:
         """What a register holds, by the number that QEMU's description gives it."""
@@ -159,11 +199,12 @@ class Debugger:
         return bytes(data)
 
     def logged(self) -> bytes:
-        """What it sent since the last call."""
-        while self._listen(0):
-            pass
-        taken = bytes(self._heard[self._log])
-        self._heard[self._log].clear()
+        """What it wrote since the last call; the log has to be switched off."""
+        with open(self._log, "rb", closefd=False) as file:
+            # QEMU keeps it open, and writes on behind what was taken and is a hole since
+            file.seek(os.lseek(self._log, 0, os.SEEK_DATA))
+            taken = file.read().lstrip(b"\0")
+        os.ftruncate(self._log, 0)
         return taken
 
     def finish(self) -> bytes:
@@ -194,7 +235,7 @@ class Debugger:
             self._numbers = self._number_registers()
         if name not in self._numbers:
             raise MeasurementFailed(
-                f"QEMU has no register {name} for its debugger; a version from 5.0 to 8.1 does"
+                f"QEMU has no register {name} for its debugger; version 7.2 does"
             )
         return self._numbers[name]
 
@@ -232,7 +273,8 @@ class Debugger:
         end = heard.find(b"#")
         body = bytes(heard[heard.find(b"$") + 1 : end])
         del heard[: end + 3]
-        self._stub.sendall(b"+")
+        with suppress(BrokenPipeError, ConnectionResetError):  # QEMU ended behind its last packet
+            self._stub.sendall(b"+")
         return body
 
     def _answered(self) -> bool:
@@ -241,17 +283,26 @@ class Debugger:
         return (end := heard.find(b"#")) >= 0 and len(heard) >= end + 3
 
     def _send(self, words: str) -> None:
-        self._stub.sendall(f"${words}#{sum(words.encode()) % 256:02x}".encode())
+        try:
+            self._stub.sendall(f"${words}#{sum(words.encode()) % 256:02x}".encode())
+        except OSError as error:
+            raise _Ended("QEMU ended before it was traced; run the circle without it") from error
 
     def _listen(self, patience_s: float | None = None) -> bool:
         """Takes what has come from anywhere; False if nothing has within `patience_s`, by
-        default the bound.
+        default so long that the bound and the log's length are heeded.
         """
         left_s = max(self._deadline_s - time.monotonic(), 0)
-        ready, _, _ = select.select(
-            self._open, [], [], left_s if patience_s is None else patience_s
-        )
-        if not ready and patience_s is None:
+        patient_s = min(left_s, _LOOK_S) if patience_s is None else patience_s
+        ready, _, _ = select.select(self._open, [], [], patient_s)
+        if os.fstat(self._log).st_blocks * _BLOCK_BYTES > LOG_MAX_BYTES:
+            raise MeasurementFailed(
+                f"a window's log exceeds {LOG_MAX_BYTES >> 20} MiB; trace fewer turns, or less "
+                "between two addresses"
+            )
+        if self._stop.is_set():
+            raise MeasurementFailed("the traced machine was interrupted")
+        if not ready and patience_s is None and not left_s:
             raise MeasurementFailed(
                 "the traced machine did not come to its test in time; allow more by --watchdog"
             )
@@ -262,9 +313,8 @@ class Debugger:
             elif not data:
                 raise _Ended("QEMU ended while it was traced; run the circle without tracing")
             self._heard[file] += data
-            if len(self._heard[file]) > HEARD_MAX_BYTES:
+            if len(self._heard[file]) > CONSOLE_MAX_BYTES:
                 raise MeasurementFailed(
-                    f"a window's log exceeds {HEARD_MAX_BYTES >> 20} MiB; trace fewer turns, or "
-                    "less between two addresses"
+                    f"the traced machine printed more than {CONSOLE_MAX_BYTES >> 20} MiB"
                 )
         return bool(ready)

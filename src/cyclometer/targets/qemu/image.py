@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Anyone's kernel image under QEMU: prints our records, or anything that `ingest` knows."""
+"""Which of QEMU's emulators runs an image."""
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
-from cyclometer.bundle.model import Bundle
-from cyclometer.errors import BadFile, MeasurementFailed, NotComparable, UsageError
+from cyclometer.errors import NotComparable, UsageError
 
 _HEADER_BYTES = 20
 # e_machine of the ELF header (System V ABI) -> the emulator that runs it, and what it needs to
@@ -19,7 +17,6 @@ _EMULATORS = {
     3: ("qemu-system-i386", ()),
     40: ("qemu-system-arm", ()),
 }
-_TAIL_BYTES = 300
 
 
 def emulator(image: Path) -> tuple[str, tuple[str, ...]]:
@@ -42,22 +39,3 @@ def emulator(image: Path) -> tuple[str, tuple[str, ...]]:
             f"{image} is for machine {machine} of the ELF list, which we know no emulator for"
         )
     return _EMULATORS[machine]
-
-
-def from_console(console: bytes, why: str) -> Bundle:
-    """What `ingest` makes of a console without our records. Raises MeasurementFailed with the
-    console's end.
-    """
-    from cyclometer.ingest import ingest
-
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "console.log"
-        file.write_bytes(console)
-        try:
-            return ingest([file])[0]
-        except BadFile as error:
-            tail = console[-_TAIL_BYTES:].decode(errors="replace").strip() or "(nothing)"
-            raise MeasurementFailed(
-                f"the image {why}; it printed neither our records nor a format that ingest knows; "
-                f"its console ends: {tail!r}"
-            ) from error

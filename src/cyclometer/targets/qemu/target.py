@@ -46,9 +46,9 @@ FLOW = Flow(initial=10, delta=10, groups=3, tests=5)
 PASSES = 10
 # For images that can choose (core/include/cyc/arguments.h).
 CLOCK_WORDS = {"clock": "instret", "exact": "1"}
-_OF_BOTH = frozenset(("only", "method", "watchdog_s", "flow"))
-_OF_KERNEL = _OF_BOTH | {"runs", "config"}
-_OF_IMAGES = _OF_BOTH | {"image", "machine", "symbols", "name", "until", "bios", "memory_mib"}
+_OF_BOTH = frozenset(("only", "method", "watchdog_s", "flow", "config"))
+_OF_KERNEL = _OF_BOTH | {"runs"}
+_OF_IMAGES = _OF_BOTH | {"image", "machine", "symbols", "name", "until", "firmware", "memory_mib"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class QemuTarget:
         """Boots the image `runs` times, as many at once as there are cores to take them."""
         request.refuse_others(self.name, _OF_IMAGES if request.image else _OF_KERNEL)
         if request.image is not None:
-            return self._measure_image(request, request.image, environment)
+            return self._measure_image(request, request.image, environment, progress)
         (image,) = self.build(request.config)
         runs = request.runs or RUNS
         boots = [
@@ -138,7 +138,7 @@ class QemuTarget:
             raise MeasurementFailed(
                 f"{error}; if a program of the image times itself, name its ELF file by --symbols"
             ) from error
-        return replace(found, settings={"image": request.name or image.name})
+        return replace(found, settings={**request.config, "image": request.name or image.name})
 
     def spans(self, request: Request, wanted: Wanted) -> Spanned:
         """One boot of an image, traced from one address to another, without any hint in it."""
@@ -179,7 +179,7 @@ class QemuTarget:
         return TraceResult(Decoder().feed(traced.console), named, places)
 
     def _measure_image(
-        self, request: Request, image: Path, environment: dict[str, Any]
+        self, request: Request, image: Path, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
         """One boot of a foreign image; its own end, or the bound, ends it."""
         program = emulator(image)[0]
@@ -187,18 +187,27 @@ class QemuTarget:
         words = reference_kernel.arguments(request, 1, FLOW, PASSES)
         if program == EMULATOR:
             words |= CLOCK_WORDS
+        options = {"machine": f"qemu {request.machine or self.board}"}
+        if request.firmware is not None:
+            options["firmware"] = Path(request.firmware).name
+        options = foreign_image.labelled(request, options)
         with Monitor() as monitor:
-            ended = read_console(
-                [*command, *monitor.options, "-append", reference_kernel.words(words)],
-                request.watchdog_s or IMAGE_S,
-                ends=foreign_image.ends(request),
-                shared=[monitor.theirs],
-                where=monitor.where,
+            whole = [*command, *monitor.options, "-append", reference_kernel.words(words)]
+            ended = foreign_image.interruptible(
+                progress,
+                lambda stop: read_console(
+                    whole,
+                    request.watchdog_s or IMAGE_S,
+                    stop,
+                    ends=foreign_image.ends(request),
+                    shared=[monitor.theirs],
+                    where=monitor.where,
+                    tell=foreign_image.last_line(progress),
+                ),
             )
         facts = environment | {"qemu": emulator_version(program), "icount": "shift=0"}
-        options = {"machine": f"qemu {request.machine or self.board}"}
         clock = Clock("", "instructions", 0, exact=True) if program == EMULATOR else None
-        return foreign_image.result(request, ended, facts, options, clock)
+        return foreign_image.result(request, ended, facts, options, clock, progress)
 
 
 def _image_command(request: Request, image: Path, board: str) -> list[str]:
@@ -206,8 +215,8 @@ def _image_command(request: Request, image: Path, board: str) -> list[str]:
     program, options = emulator(image)
     if not shutil.which(program):
         raise NotComparable(f"{image} needs {program}; install it with apt-get")
-    if request.bios is not None:
-        options = ("-bios", request.bios)
+    if request.firmware is not None:
+        options = ("-bios", request.firmware)
     if request.memory_mib is not None:
         options = (*options, "-m", str(request.memory_mib))
     return _command(program, request.machine or board, image, options)

@@ -13,12 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.instructions import Pattern
 from cyclometer.record.trace import INTERRUPTED, ISSUE, STEP, TRAPPED, USER, Steps
+from cyclometer.targets.qemu.blocks import BlockKey, Blocks, Code, pointers
+from cyclometer.targets.qemu.blocks import code as logged_code
 from cyclometer.targets.qemu.debugger import Debugger
 
 WINDOW_LOG = "exec,nochain,cpu,int"
@@ -42,8 +45,10 @@ class Register:
 class Dialect:
     """How QEMU's log shows what one architecture executed.
 
-    A step is logged before it runs: cpu, pc, flags of its translated block, and how that was made;
-    then the registers. A trap follows the step that it ended, a stop the step that did not happen.
+    A block is logged before it runs: cpu, pc, flags, and how it was translated; then the registers.
+    A trap follows the block in which it came, a stop the block that did not run. Where `line` knows
+    `listing`, QEMU runs whole blocks, and their instructions are those that it translated: the
+    registers are a hundred times what they say of one instruction. Elsewhere a block is one.
     """
 
     line: re.Pattern[bytes]
@@ -56,6 +61,11 @@ class Dialect:
     ] = ()  # causes that are none of the last step's doing, where the log does not say so
     unlogged: tuple[Pattern, ...] = ()  # instructions that enter the kernel without an exception
     root: Register | None = None
+
+    @property
+    def blocks(self) -> bool:
+        """Whether whole blocks are logged."""
+        return "listing" in self.line.groupindex
 
     def interrupt(self, asynchronous: bytes | None, cause: int) -> bool:
         """Whether a trap was none of the last step's doing."""
@@ -84,7 +94,8 @@ X86_64 = Dialect(
     re.compile(
         _EXECUTED + rb"|^CR0=\S+ CR2=\S+ CR3=(?P<space>[0-9a-f]+)"
         rb"|^RSI=\S+ RDI=\S+ RBP=\S+ RSP=(?P<stack>[0-9a-f]+)"
-        rb"|^ +\d+: v=(?P<cause>[0-9a-f]+) e=[0-9a-f]+ i=[01] cpl=",
+        rb"|^ +\d+: v=(?P<cause>[0-9a-f]+) e=[0-9a-f]+ i=[01] cpl=\d IP=\w+:(?P<at>[0-9a-f]+)"
+        rb"|^IN: .*\n(?P<listing>(?:0x[0-9a-f]+:.*\n)+)",
         re.MULTILINE,
     ),
     privileges=(1, 1, 1, 0),  # of the current privilege level
@@ -135,19 +146,6 @@ class Spaces:
 
 
 @dataclass(frozen=True)
-class Code:
-    """An instruction as QEMU met it in memory."""
-
-    data: bytes
-    text: str
-
-    @property
-    def insn(self) -> int:
-        """The encoding as a trace has it."""
-        return int.from_bytes(self.data[:4], "little")
-
-
-@dataclass(frozen=True)
 class Tracing:
     """What a traced boot yields: the console, the steps of each wanted window by its number, and,
     where no image of the kernel was given, the instructions by address. Of pages with hints some
@@ -177,28 +175,28 @@ def trace(
     opens, closes = (places.addresses(hint) for hint in hints)
     behind = [pc + dialect.hint_bytes for pc in closes]
     spaces, found = Spaces(), {}
-    code: dict[int, Code] = {}
+    blocks = Blocks()
     left = {number: (circles or {}).get(number, number) for number in wanted}
-    what = WINDOW_LOG if places.kernel else WINDOW_LOG + _UNKNOWN_CODE
+    what = WINDOW_LOG if places.kernel and not dialect.blocks else WINDOW_LOG + _UNKNOWN_CODE
     with Debugger(command, bound_s) as machine:
         for number in range(wanted[-1] + 1 if wanted else 0):
             machine.run_to(opens)
             if number in left:
                 root = machine.register(dialect.root.name) if dialect.root else 0
-                machine.log(what)
+                machine.log(what, dialect.blocks)
             machine.run_to(behind)
             if number in left:
                 machine.log("none")
                 log = machine.logged()
-                code |= _code(log)
-                listed = _parsed(log, spaces, dialect)
+                blocks.code |= logged_code(log)
+                listed = _parsed(log, spaces, dialect, blocks)
                 if dialect.root:
-                    _follow(dialect.root, root, listed, log, code, spaces)
+                    _follow(dialect.root, root, listed, log, blocks.code, spaces)
                 found[number] = _steps(_opened(listed, opens), places)
                 if not np.any(found[number]["flags"] & INTERRUPTED):
                     done = left[number]
                     left = {other: name for other, name in left.items() if name != done}
-        return Tracing(machine.finish(), found, code)
+        return Tracing(machine.finish(), found, blocks.code)
 
 
 @dataclass(slots=True)
@@ -207,12 +205,47 @@ class _Logged:
 
     pc: int
     privilege: int
-    block: bytes  # how its block was translated
     flags: int = 0
     space: int = 0
     count: int = 1
     at: int = 0  # in the log, where its registers follow
     stack: int = 0  # its pointer, of the architecture whose calls push
+
+
+@dataclass(slots=True)
+class _Run:
+    """One block that ran, and its steps."""
+
+    block: BlockKey
+    steps: list[_Logged]
+
+    def note(self, name: str, value: int) -> None:
+        """What the registers say holds for every step of it."""
+        for step in self.steps:
+            setattr(step, name, value)
+
+    def trap(self, at: bytes | None, counted: bool) -> bool:
+        """Ends it with the step that trapped: the one at `at`, or the last if that returns behind
+        itself. False if it is none of them: the next instruction could not be fetched.
+        """
+        pcs = [step.pc for step in self.steps]
+        if at is not None and int(at, 16) in pcs:
+            del self.steps[pcs.index(int(at, 16)) + 1 :]
+        elif at is not None and not counted:
+            return False
+        self.steps[-1].flags |= TRAPPED
+        self.steps[-1].count = int(counted)
+        return True
+
+    def undo_from(self, following: BlockKey) -> None:
+        """Takes back what QEMU began, for it met a device, and does again in `following`."""
+        pcs = [step.pc for step in self.steps]
+        if (
+            following.pc in pcs
+            and following.repeats(self.block)
+            and not self.steps[-1].flags & TRAPPED
+        ):
+            del self.steps[pcs.index(following.pc) :]
 
 
 def logged_steps(log: bytes, places: AddressMap, spaces: Spaces, begins: Sequence[int]) -> Steps:
@@ -234,27 +267,6 @@ def _steps(listed: Sequence[_Logged], places: AddressMap) -> Steps:
     steps["clock"] = steps["causes"][:, ISSUE].cumsum()
     steps["insn"] = [places.at(step.pc, step.privilege == USER).insn for step in listed]
     return steps
-
-
-# QEMU logs each block that it translates, which here is an instruction: its words as
-# numbers, and its text.
-_TRANSLATED = re.compile(rb"IN: .*\n(?:Priv: .*\n)?((?:0x[0-9a-f]+:.*\n)+)")
-_WORDS = re.compile(rb"^0x([0-9a-f]+):  ([0-9a-f]+(?: [0-9a-f]+)*) *(.*)$", re.MULTILINE)
-
-
-def _code(log: bytes) -> dict[int, Code]:
-    """The instructions that QEMU translated, by address; a long one takes several lines."""
-    found = {}
-    at = -1
-    while (at := log.find(b"IN: ", at + 1)) >= 0:
-        block = _TRANSLATED.match(log, at)
-        if not block or not (lines := _WORDS.findall(block[1])):
-            continue  # QEMU could not read it
-        words = b" ".join(words for _, words, _ in lines).decode().split()
-        data = b"".join(bytes.fromhex(word)[::-1] for word in words)
-        pc, _, text = lines[0]
-        found[int(pc, 16)] = Code(data, " ".join(text.decode().split()))
-    return found
 
 
 def _follow(
@@ -282,44 +294,73 @@ def _general(number: int, log: bytes, at: int) -> int:
     return int(found[1], 16) if found else 0
 
 
-def _parsed(log: bytes, spaces: Spaces, dialect: Dialect) -> list[_Logged]:
-    listed: list[_Logged] = []
+def _parsed(
+    log: bytes, spaces: Spaces, dialect: Dialect, blocks: Blocks | None = None
+) -> list[_Logged]:
+    """The steps of a log, in order. `blocks` is what is translated already, and learns more."""
+    blocks = Blocks() if blocks is None else blocks
+    runs: list[_Run] = []
     hart, ours, pending = b"", False, 0
     for match in dialect.line.finditer(log):
         fields = match.groupdict()
-        cpu, space, cause = fields["cpu"], fields.get("space"), fields["cause"]
+        cpu, cause = fields["cpu"], fields["cause"]
         if cpu is not None:
             hart = hart or cpu
             ours = cpu == hart
             if ours:
-                privilege = dialect.privileges[int(fields["flags"], 16) & 3]
-                step = _Logged(
-                    int(fields["pc"], 16), privilege, fields["block"], pending, at=match.end()
-                )
-                if listed and _undone(listed[-1], step):
-                    listed.pop()
-                listed.append(step)
-                pending = 0
-        elif fields.get("level") and ours and listed:
-            listed[-1].privilege = dialect.privileges[int(fields["level"])]
-        elif space is not None and ours and listed:
-            listed[-1].space = spaces.number(int(space, 16))
-        elif fields.get("stack") and ours and listed:
-            listed[-1].stack = int(fields["stack"], 16)
-        elif fields["stopped"] and ours and listed:
-            listed.pop()  # an interrupt came between the line and the instruction
+                block = BlockKey(*(int(fields[name], 16) for name in ("pc", "flags", "block")))
+                if runs:
+                    runs[-1].undo_from(block)
+                pcs = blocks.of(block) if dialect.blocks else (block.pc,)
+                privilege = dialect.privileges[block.flags & 3]
+                steps = [_Logged(pc, privilege, at=match.end()) for pc in pcs]
+                steps[0].flags, pending = pending, 0
+                runs.append(_Run(block, steps))
+        elif fields.get("listing"):
+            blocks.translated(fields["listing"])
+        elif (noted := _noted(fields, spaces, dialect)) is not None:
+            if ours and runs:
+                runs[-1].note(*noted)
+        elif fields["stopped"] and ours and runs:
+            runs.pop()  # an interrupt came between the line and the block
         elif cause is None or fields.get("hart", hart) != hart:
             continue
-        elif dialect.interrupt(fields.get("asynchronous"), int(cause, 16)):
+        elif _between_steps(fields, runs, dialect):
             pending = INTERRUPTED
-        elif listed:
-            listed[-1].flags |= TRAPPED
-            listed[-1].count = int(int(cause, 16) in dialect.counted)
-    return listed
+    if dialect.blocks:
+        _follow_pointers(runs, blocks.code)
+    return [step for run in runs for step in run.steps]
 
 
-def _undone(step: _Logged, following: _Logged) -> bool:
-    """Whether QEMU began `step`, met a device, and executes it again from a block that may touch
-    devices.
-    """
-    return step.pc == following.pc and step.block != following.block and not step.flags & TRAPPED
+def _between_steps(
+    fields: Mapping[str, bytes | None], runs: Sequence[_Run], dialect: Dialect
+) -> bool:
+    """Whether a trap came between two steps; else it ended the last one, which it marks."""
+    cause = int(fields["cause"] or b"0", 16)
+    if dialect.interrupt(fields.get("asynchronous"), cause):
+        return True
+    return bool(runs) and not runs[-1].trap(fields.get("at"), cause in dialect.counted)
+
+
+def _noted(
+    fields: Mapping[str, bytes | None], spaces: Spaces, dialect: Dialect
+) -> tuple[str, int] | None:
+    """What a line of registers says: a field of a step, and its value."""
+    if level := fields.get("level"):
+        return "privilege", dialect.privileges[int(level)]
+    if space := fields.get("space"):
+        return "space", spaces.number(int(space, 16))
+    if stack := fields.get("stack"):
+        return "stack", int(stack, 16)
+    return None
+
+
+def _follow_pointers(runs: Sequence[_Run], code: Mapping[int, Code]) -> None:
+    """Gives each step of a block the stack pointer that it found."""
+    ran = [run.steps for run in runs if run.steps]
+    for steps, following in zip_longest(ran, ran[1:]):
+        straight = following and not (steps[-1].flags & TRAPPED or following[0].flags & INTERRUPTED)
+        behind = following[0].stack if straight else None
+        found = pointers([step.pc for step in steps], code, steps[0].stack, behind)
+        for step, pointer in zip(steps, found, strict=True):
+            step.stack = pointer

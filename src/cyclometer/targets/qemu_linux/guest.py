@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.linux.programs import Program
-from cyclometer.targets.qemu_linux import carried, initramfs
+from cyclometer.targets.qemu_linux import carried, initramfs, orders
 from cyclometer.targets.qemu_linux.image import Kernel
 
 COMMAND_LINE = "panic=-1 nokaslr norandmaps"
@@ -30,6 +30,7 @@ class Guest:
     clock: str = "icount"  # of the harness
     memory_mib: int = 256
     hardware: tuple[str, ...] = ()  # the emulator's further options
+    state: Path | None = None  # a machine that has booted, to be continued instead
 
     @property
     def command_line(self) -> str:
@@ -43,33 +44,40 @@ class Guest:
     def boot(
         self, run: int, visits: Sequence[Visit], options: Sequence[str] = ()
     ) -> Iterator[list[str]]:
-        """The emulator's command for a boot that makes these visits; its archive is there as long
+        """The emulator's command for a boot that makes these visits; its files are there as long
         as the context.
         """
-        arguments = [
-            "--clock",
-            self.clock,
-            "--cpu",
-            "0",
-            "--run",
-            str(run),
-            "--watchdog",
-            str(_VISIT_S),
-            *(["--exec", f"/{carried.DESCRIPTION}"] if self.programs else []),
-            *options,
-        ]
-        plan = "".join(visit.line() for visit in visits)
-        files = {
-            "arguments": "".join(f"{word}\n" for word in arguments).encode(),
-            "plan": plan.encode(),
-            carried.DESCRIPTION: carried.description(self.programs).encode(),
-        }
+        arguments, plan = self._arguments(run, options), "".join(visit.line() for visit in visits)
+        if self.state is not None:
+            with self.unordered() as command, orders.given(self.state, arguments, plan) as state:
+                yield [*command, "-incoming", orders.reading(state)]
+            return
+        with self._archived({"arguments": arguments.encode(), "plan": plan.encode()}) as archive:
+            yield self._command(archive)
+
+    @contextmanager
+    def unordered(self) -> Iterator[list[str]]:
+        """The command for a boot in which the harness stops at a hint and waits for its orders."""
+        with self._archived({}) as archive:
+            yield self._command(archive)
+
+    def _arguments(self, run: int, options: Sequence[str]) -> str:
+        """The harness's, one a line."""
+        words = [*("--clock", self.clock), *("--cpu", "0"), *("--run", str(run))]
+        words += ["--watchdog", str(_VISIT_S)]
+        words += ["--exec", f"/{carried.DESCRIPTION}"] if self.programs else []
+        return "".join(f"{word}\n" for word in (*words, *options))
+
+    @contextmanager
+    def _archived(self, files: Mapping[str, bytes]) -> Iterator[str]:
+        """The name of an archive with the harness and `files`."""
+        ours = {carried.DESCRIPTION: carried.description(self.programs).encode(), **files}
         with tempfile.NamedTemporaryFile(prefix="cyclometer-", suffix=".cpio") as archive:
             archive.write(
-                initramfs.archive(self.program.read_bytes(), files, carried.files(self.programs))
+                initramfs.archive(self.program.read_bytes(), ours, carried.files(self.programs))
             )
             archive.flush()
-            yield self._command(archive.name)
+            yield archive.name
 
     def _command(self, archive: str) -> list[str]:
         """Time is what the guest executes: no clock of the host is in it."""

@@ -9,7 +9,6 @@ shows as a difference between runs.
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import shutil
@@ -43,6 +42,7 @@ from cyclometer.targets.linux.measurement import own_method
 from cyclometer.targets.linux.plan import choose
 from cyclometer.targets.qemu_linux import image as kernel_image
 from cyclometer.targets.qemu_linux import trace as guest_trace
+from cyclometer.targets.qemu_linux.booted import booted
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.image import MACHINES, Machine
 
@@ -123,7 +123,7 @@ class QemuLinuxTarget:
         contracts = {contract.key: contract for contract in self.circles()[1]}
         methods = {key: request.method or own_method(contracts[key]) for key in keys}
         bound_s = request.watchdog_s or BOOT_S
-        return guest_trace.trace(guest, methods, bound_s, measured, request.flow)
+        return guest_trace.trace(booted(guest, bound_s), methods, bound_s, measured, request.flow)
 
 
 class _Measurement:
@@ -147,6 +147,9 @@ class _Measurement:
     def run(self) -> MeasurementResult:
         if self.guest.programs:
             self._learn()
+        self.progress.visits(0, self.runs + 1, f"{self.guest.kernel.name}: boot")
+        with _cores:
+            self.guest = booted(self.guest, self.bound_s, self.progress.stop)
         self.progress.visits(0, self.runs + 1, f"{self.guest.kernel.name}: proof")
         proof = [Visit(_PROOF_RUN, key, "proof", _PROOF_FLOW) for key in self.contracts]
         proven = self._boot(_PROOF_RUN, proof, ["--proof"])
@@ -292,24 +295,18 @@ def _missing(machine: Machine) -> str:
     nothing.
     """
     lacks = [] if shutil.which(machine.emulator) else [machine.package]
-    if not _compiler(machine):
+    if not build.compiler_for(machine.name, machine.cross):
         lacks.append(f"gcc-{machine.cross.rstrip('-').replace('_', '-')}")
     return (
         f"{machine.name} kernels need {' and '.join(lacks)}; install with apt-get" if lacks else ""
     )
 
 
-def _compiler(machine: Machine) -> str | None:
-    return (
-        build.compiler()
-        if os.uname().machine == machine.name
-        else shutil.which(f"{machine.cross}gcc")
-    )
-
-
 def _program(machine: Machine, circles: Sequence[Path] = ()) -> Path:
     """The harness for a machine, without a library that would have to be beside it."""
-    return build.harness(("-static", *machine.flags), _compiler(machine), circles)
+    return build.harness(
+        ("-static", *machine.flags), build.compiler_for(machine.name, machine.cross), circles
+    )
 
 
 def _contracts(program: Path) -> list[Contract]:

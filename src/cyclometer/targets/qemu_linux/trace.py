@@ -10,7 +10,6 @@ machine stands at a hint.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -30,21 +29,19 @@ from cyclometer.targets.console import read_console
 from cyclometer.targets.disassembly import disassemble, program
 from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu import trace as qemu_trace
-from cyclometer.targets.qemu.trace import Code, Dialect
+from cyclometer.targets.qemu.blocks import Code
+from cyclometer.targets.qemu.trace import Dialect
 from cyclometer.targets.qemu_linux import symbols as kernel_symbols
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.symbols import Symbols
 
 _COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
-_STEPS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte for each
+_REGISTERS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte each time
+_BLOCK_STEPS = 5  # of a block that is logged as a whole, at least four on average
 _STEPS = 50_000  # that are written down in a second or two
 _FEW_TURNS = Flow(initial=1, delta=2, groups=2, tests=_TESTS)  # where many circles are traced
-_TURN_STEPS_MAX = _STEPS_MAX // 2  # tests of two sizes are traced
-_TOO_LONG = (
-    f"a turn of {{:.0f}} instructions is too long to be written down; {_TURN_STEPS_MAX} "
-    "are the most"
-)
+_TOO_LONG = "a turn of {:.0f} instructions is too long to be written down; {} are the most"
 _TURNS_MAX = 8
 _TARGET = re.compile(r"[ #]0x([0-9a-f]+)$")
 
@@ -69,12 +66,15 @@ def trace(
     costs, symbols, failed = (
         _ask(guest, tuple(methods), bound_s) if measured is None else (measured, _known(guest), [])
     )
+    steps_max = _REGISTERS_MAX * (_BLOCK_STEPS if dialect.blocks else 1)
+    turn_max = steps_max // 2  # tests of two sizes are traced
     long = [
-        Failed(0, key, _TOO_LONG.format(cost))
+        Failed(0, key, _TOO_LONG.format(cost, turn_max))
         for key, cost in costs.items()
-        if cost > _TURN_STEPS_MAX
+        if cost > turn_max
     ]
-    visits = _visits(methods, costs, flow, few=measured is not None)
+    short = {key: cost for key, cost in costs.items() if cost <= turn_max}
+    visits = _visits(methods, short, flow, steps_max, few=measured is not None)
     places = AddressMap({}, disassemble(guest.program, disassembler, build.sources()))
     wanted = _candidates(visits)
     with guest.boot(1, visits, [] if symbols else ["--symbols"]) as command:
@@ -131,17 +131,23 @@ def _listed(guest: Guest, console: bytes, why: str) -> Symbols:
 
 
 def _visits(
-    methods: Mapping[str, str], costs: Mapping[str, float], flow: Flow | None, few: bool
+    methods: Mapping[str, str],
+    costs: Mapping[str, float],
+    flow: Flow | None,
+    steps_max: int,
+    few: bool,
 ) -> list[Visit]:
-    """Of the circles that ran, and whose turns can be written down."""
+    """Of the circles of which `costs` knows what a turn takes."""
     return [
-        _visit(key, methods[key], costs[key], flow, few)
+        _visit(key, methods[key], costs[key], flow, steps_max, few)
         for key in methods
-        if costs.get(key, math.inf) <= _TURN_STEPS_MAX
+        if key in costs
     ]
 
 
-def _visit(key: str, method: str, cost: float, flow: Flow | None, few: bool) -> Visit:
+def _visit(
+    key: str, method: str, cost: float, flow: Flow | None, steps_max: int, few: bool
+) -> Visit:
     """Tests of two sizes; those of a given flow are as long as it says, or as can be written
     down.
     """
@@ -150,7 +156,7 @@ def _visit(key: str, method: str, cost: float, flow: Flow | None, few: bool) -> 
     if few and flow is None:
         return Visit(1, key, method, _FEW_TURNS)
     most = _TURNS_MAX if flow is None else flow.initial + (flow.groups - 1) * flow.delta
-    turns = max(2, min(most, int((_STEPS if flow is None else _STEPS_MAX) / cost)))
+    turns = max(2, min(most, int((_STEPS if flow is None else steps_max) / cost)))
     return Visit(1, key, method, Flow(turns // 2, turns - turns // 2, 2, _TESTS))
 
 

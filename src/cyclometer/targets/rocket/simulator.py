@@ -46,7 +46,12 @@ CVA6 = Family(
     "7cb13e1c2f9d30641bc583ca88a2f39f7bb37167d0ef5ca495338a031c88a3bb",
     "pythondata_cpu_cva6/system_verilog/",
 )
-CORES = {"LitexFullConfig": ROCKET, "LitexLinuxConfig": ROCKET, "cv64a6_imac_sv39": CVA6}
+CORES = {
+    "LitexFullConfig": ROCKET,
+    "LitexLinuxConfig": ROCKET,
+    "LitexLinux2DConfig": ROCKET,
+    "cv64a6_imac_sv39": CVA6,
+}
 
 
 def members(core: str) -> list[str]:

@@ -36,6 +36,7 @@ from cyclometer.targets.api import (
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.qemu.image import emulator
 from cyclometer.targets.qemu.target import EMULATOR, virt
+from cyclometer.targets.rocket import firmware
 from cyclometer.targets.rocket import simulator as rocket_board
 
 # The `cycle` clock of kernel/board.h.
@@ -51,10 +52,18 @@ CLOCK_WORDS = {"clock": "cycle", "exact": "1"}
 QUICK_FLOW = Flow(initial=16, delta=16, groups=2, tests=2)
 QUICK_PASSES = 4
 _OF_BOTH = frozenset(
-    ("only", "method", "watchdog_s", "flow", "memory_latency_cyc", "memory_jitter")
+    ("only", "method", "watchdog_s", "flow", "memory_latency_cyc", "memory_jitter", "config")
 )
-_OF_KERNEL = _OF_BOTH | {"runs", "quick", "config"}
-_OF_IMAGES = _OF_BOTH | {"image", "machine", "symbols", "name", "until", "memory_mib"}
+_OF_KERNEL = _OF_BOTH | {"runs", "quick"}
+_OF_IMAGES = _OF_BOTH | {
+    "image",
+    "machine",
+    "symbols",
+    "name",
+    "until",
+    "firmware",
+    "memory_mib",
+}
 VIRT = "virt"  # what the board is to an image that was built for QEMU's machine of that name
 
 
@@ -67,6 +76,7 @@ class CoreTarget:
     described: str
     board: str = "rocket"  # as kernel/Makefile calls it
     identifiers: bool = False  # of address spaces
+    harts: int = 1
     trace_flow: Flow = TRACE_FLOW
     options = _OF_KERNEL | _OF_IMAGES
     concurrent = False
@@ -89,7 +99,8 @@ class CoreTarget:
         """
         if lacks := self.missing():
             raise NotComparable(lacks)
-        return [rocket_board.simulator(self.core, progress.visits), self._image(config or {})]
+        image = self._image(config or {})  # refuses what this machine cannot run
+        return [rocket_board.simulator(self.core, progress.visits), image]
 
     def circles(self, config: Mapping[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of a configuration.
@@ -97,7 +108,8 @@ class CoreTarget:
         Contracts are the same on every board, so QEMU lists them where it is installed: simulating
         takes a minute.
         """
-        if shutil.which(EMULATOR) and not virt().missing():
+        one_hart = (config or {}).get("smp", "off") == "off"
+        if one_hart and shutil.which(EMULATOR) and not virt().missing():
             asid = (config or {}).get("asid", "on") if self.identifiers else "off"
             return CLOCK, virt().circles({**(config or {}), "asid": asid})[1]
         simulator, image = self.build(config)
@@ -113,10 +125,10 @@ class CoreTarget:
         if lacks := self.missing():
             raise NotComparable(lacks)
         simulator = rocket_board.simulator(self.core, progress.visits)
-        command = [str(simulator), *memory_options(request)]
+        command = [str(simulator), *board_options(request)]
         facts = environment | {"verilator": rocket_board.verilator_version(), "core": self.core}
         if request.image is not None:
-            return self._measure_image(request, request.image, command, facts)
+            return self._measure_image(request, request.image, command, facts, progress)
         image = self._image(request.config)
         boots = self._boots(request)
         number = request.runs or (1 if request.quick else RUNS)
@@ -136,7 +148,7 @@ class CoreTarget:
             )
         facts |= {"image": image.parent.name}
         measured = reference_kernel.assemble(
-            self.name, facts, runs, {"arguments": boots}, memory_settings(request)
+            self.name, facts, runs, {"arguments": boots}, board_settings(request)
         )
         return replace(measured, interrupted=interrupted)
 
@@ -150,7 +162,7 @@ class CoreTarget:
             return self._trace_image(request, request.image, keys)
         simulator, image = self.build(request.config)
         boots = self._boots(request)
-        command = [str(simulator), *memory_options(request)]
+        command = [str(simulator), *board_options(request)]
         with tempfile.TemporaryDirectory() as folder:
             files = {key: Path(folder) / f"{number}.trace" for number, key in enumerate(keys)}
             options = [
@@ -168,16 +180,14 @@ class CoreTarget:
             found = {key: _window(by_circle.get(key, []), key, file) for key, file in files.items()}
         records = [record for boot in by_circle.values() for record in boot]
         traced = {key: steps for key, steps in found.items() if steps is not None}
-        return TraceResult(
-            records, traced, reference_kernel.places(image), memory_settings(request)
-        )
+        return TraceResult(records, traced, reference_kernel.places(image), board_settings(request))
 
     def _image(self, config: Mapping[str, str]) -> Path:
         if config.get("asid") == "on" and not self.identifiers:
             raise UsageError(
                 "the Rocket core has no identifiers of address spaces; leave out asid=on"
             )
-        return reference_kernel.image(self.board, config)
+        return reference_kernel.image(self.board, config, self.harts)
 
     def _boots(self, request: Request) -> list[dict[str, str]]:
         """Boot arguments of a run, circle by circle in the order of the catalogue.
@@ -201,19 +211,31 @@ class CoreTarget:
         ]
 
     def _measure_image(
-        self, request: Request, image: Path, command: Sequence[str], facts: dict[str, Any]
+        self,
+        request: Request,
+        image: Path,
+        command: Sequence[str],
+        facts: dict[str, Any],
+        progress: Progress,
     ) -> MeasurementResult:
         """One boot of a foreign image; its own end, or the bound, ends it."""
         _check_image(request, image)
-        ended = read_console(
-            [*command, *_image_words(request), str(image)],
-            request.watchdog_s or BOOT_S,
-            to_exit=True,
-            ends=foreign_image.ends(request),
+        own = {"machine": self.name, **board_settings(request)}
+        options = foreign_image.labelled(request, own)
+        ended = foreign_image.interruptible(
+            progress,
+            lambda stop: read_console(
+                [*command, *_image_words(request), str(image)],
+                request.watchdog_s or BOOT_S,
+                stop,
+                to_exit=True,
+                ends=foreign_image.ends(request),
+                tell=foreign_image.last_line(progress),
+            ),
         )
+        facts = facts | firmware.facts(request.firmware)
         clock = Clock("", "cycles", 0, exact=True)
-        options = {"machine": self.name, **memory_settings(request)}
-        return foreign_image.result(request, ended, facts, options, clock)
+        return foreign_image.result(request, ended, facts, options, clock, progress)
 
     def _trace_image(self, request: Request, image: Path, keys: Sequence[str]) -> TraceResult:
         """As the reference kernel is traced; names come from the image and from --symbols."""
@@ -254,7 +276,7 @@ class CoreTarget:
     def _boot_traced(
         self, request: Request, image: Path, file: Path, options: Sequence[str] = ()
     ) -> BootResult:
-        command = [str(rocket_board.simulator(self.core)), *memory_options(request)]
+        command = [str(rocket_board.simulator(self.core)), *board_options(request)]
         ended = read_console(
             [*command, "--trace", str(file), *options, *_image_words(request), str(image)],
             request.watchdog_s or BOOT_S,
@@ -268,7 +290,8 @@ class CoreTarget:
 
 
 def _image_settings(request: Request, image: Path) -> dict[str, str]:
-    return {"image": request.name or image.name, **memory_settings(request)}
+    own = {"image": request.name or image.name, **board_settings(request)}
+    return {**request.config, **own}
 
 
 def _check_image(request: Request, image: Path) -> None:
@@ -299,6 +322,13 @@ def rocket_small() -> CoreTarget:
     return CoreTarget("rocket-small", "LitexLinuxConfig", "Rocket core with 4 KiB caches")
 
 
+def rocket_duo() -> CoreTarget:
+    """Two of rocket_small's cores, with coherent caches and a bus of 128 bits to memory."""
+    return CoreTarget(
+        "rocket-duo", "LitexLinux2DConfig", "two Rocket cores with 4 KiB caches", harts=2
+    )
+
+
 def cva6() -> CoreTarget:
     """rv64imac, 16 and 32 KiB caches, the data cache writes through; TLBs of 16 entries with
     identifiers of address spaces; two instructions commit a cycle.
@@ -313,9 +343,11 @@ def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
     return every[test.window].copy() if test is not None and test.window < len(every) else None
 
 
-def memory_options(request: Request) -> list[str]:
-    """The simulator's options for the memory that was asked for."""
+def board_options(request: Request) -> list[str]:
+    """The simulator's options for the memory and the firmware that were asked for."""
     options = []
+    if request.firmware is not None:
+        options += ["--firmware", str(firmware.find(request.firmware))]
     if request.memory_latency_cyc is not None:
         options += ["--memory-latency", str(request.memory_latency_cyc)]
     if request.memory_jitter is not None:
@@ -323,10 +355,12 @@ def memory_options(request: Request) -> list[str]:
     return options
 
 
-def memory_settings(request: Request) -> dict[str, str]:
+def board_settings(request: Request) -> dict[str, str]:
     """What of the machine can be chosen stands in every row's configuration."""
     jitter = "off" if request.memory_jitter is None else str(request.memory_jitter)
-    return {"memory_latency": str(request.memory_latency_cyc or 0), "memory_jitter": jitter}
+    below = {} if request.firmware is None else {"firmware": Path(request.firmware).name}
+    memory = {"memory_latency": str(request.memory_latency_cyc or 0), "memory_jitter": jitter}
+    return memory | below
 
 
 def _boot_all(

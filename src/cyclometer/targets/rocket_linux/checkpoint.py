@@ -8,27 +8,29 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from cyclometer.errors import MeasurementFailed
 from cyclometer.record.instructions import RISCV64
 from cyclometer.targets import build
 from cyclometer.targets.api import emulator_version
-from cyclometer.targets.disassembly import disassemble, program
 from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu.debugger import Debugger
+from cyclometer.targets.qemu_linux.booted import hints
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.rocket_linux import device_tree, m_mode
 from cyclometer.targets.rocket_linux.device_tree import QEMU_UART_SOURCE, ROCKET_UART_SOURCE
-from cyclometer.targets.rocket_linux.moved_image import moved_image
+from cyclometer.targets.rocket_linux.moved_image import (
+    moved_image,
+    moved_supervisor,
+    time_ticks,
+)
 from cyclometer.targets.rocket_linux.state import MachineState, read_state
 
 MEMORY_MIB = 128
-_HINT_MOVE = 0x7C302013  # core/include/cyc/clock.h: CYC_HINT_MOVE
 _KEPT = 32  # checkpoints of some 35 MB
 _USER = 0
 _SV39 = 8
@@ -37,14 +39,19 @@ _SATP_MODE, _SATP_IDENTIFIER = 60, (1 << 60) - (1 << 44)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The image, and the hash of its bytes."""
+    """The image, and the hash of its bytes. Above firmware that is not moved, the time from which
+    the machine goes on.
+    """
 
     image: Path
     sha256: str
+    time_ticks: int | None = None
 
 
 @contextmanager
-def on_board(guest: Guest, to_be_moved: bool) -> Iterator[Guest]:
+def on_board(
+    guest: Guest, to_be_moved: bool, firmware_bytes: int = device_tree.FIRMWARE_BYTES
+) -> Iterator[Guest]:
     """The guest on the machine that QEMU and the RTL have in common; its tree is there as long as
     the context.
 
@@ -53,44 +60,53 @@ def on_board(guest: Guest, to_be_moved: bool) -> Iterator[Guest]:
     """
     source = ROCKET_UART_SOURCE if to_be_moved else QEMU_UART_SOURCE
     with tempfile.NamedTemporaryFile(prefix="cyclometer-", suffix=".dtb") as tree:
-        tree.write(device_tree.flatten(device_tree.board(MEMORY_MIB, source)))
+        board = device_tree.board(MEMORY_MIB, source, firmware_bytes)
+        tree.write(device_tree.flatten(board))
         tree.flush()
         # QEMU puts a random number into the tree, for the kernel's own
         hardware = ("-bios", str(m_mode.firmware()), "-dtb", tree.name, "-seed", "1")
         yield replace(guest, clock="moved", memory_mib=MEMORY_MIB, hardware=hardware)
 
 
-def checkpoint(guest: Guest, visit: Visit, bound_s: float) -> Checkpoint:
-    """The guest before the first test of `visit`, out of the cache or of a boot.
+def checkpoint(guest: Guest, visit: Visit, bound_s: float, supervisor: bool) -> Checkpoint:
+    """The guest before the first test of `visit`, out of the cache or of a boot; with its firmware,
+    or with `supervisor` without.
 
     Raises MeasurementFailed if the kernel does not come there, or in a state that the RTL does
     not have.
     """
     folder = build.cache() / "checkpoints"
-    image = folder / f"{_content(guest, visit)}.elf"
+    image = folder / f"{_content(guest, visit, supervisor)}.elf"
     if image.exists():
         os.utime(image)
-        return _known(image)
+        return _known(image, supervisor)
     folder.mkdir(parents=True, exist_ok=True)
-    content = _boot(guest, visit, bound_s)
+    content = _boot(guest, visit, bound_s, supervisor)
     draft = image.with_suffix(f".{os.getpid()}")
     draft.write_bytes(content)
     draft.replace(image)  # whole or not at all
     _forget_old(folder)
-    return _known(image)
+    return _known(image, supervisor)
 
 
-def _known(image: Path) -> Checkpoint:
+def _known(image: Path, supervisor: bool) -> Checkpoint:
     with image.open("rb") as file:
-        return Checkpoint(image, hashlib.file_digest(file, "sha256").hexdigest())
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Checkpoint(image, digest, time_ticks(image) if supervisor else None)
 
 
-def _content(guest: Guest, visit: Visit) -> str:
+def _reserved_bytes(supervisor: bool) -> int:
+    return device_tree.FOREIGN_FIRMWARE_BYTES if supervisor else device_tree.FIRMWARE_BYTES
+
+
+def _content(guest: Guest, visit: Visit, supervisor: bool) -> str:
     """A name for all that a checkpoint depends on."""
-    tree = device_tree.flatten(device_tree.board(MEMORY_MIB, ROCKET_UART_SOURCE))
+    board = device_tree.board(MEMORY_MIB, ROCKET_UART_SOURCE, _reserved_bytes(supervisor))
+    tree = device_tree.flatten(board)
     words = [guest.kernel.sha256, guest.command_line, guest.cpu_model, str(visit.run), visit.line()]
     words += [emulator_version(guest.kernel.machine.emulator)]
-    parts = (guest.program.read_bytes(), m_mode.firmware().read_bytes(), m_mode.restore_program())
+    restore = m_mode.restore_program(supervisor)
+    parts = (guest.program.read_bytes(), m_mode.firmware().read_bytes(), restore)
     total = hashlib.sha256("\0".join(words).encode() + tree)
     for part in parts:
         total.update(hashlib.sha256(part).digest())
@@ -104,26 +120,20 @@ def _forget_old(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _boot(guest: Guest, visit: Visit, bound_s: float) -> bytes:
+def _boot(guest: Guest, visit: Visit, bound_s: float, supervisor: bool) -> bytes:
+    image = moved_supervisor if supervisor else moved_image
     with (
-        on_board(guest, to_be_moved=True) as board,
+        on_board(guest, to_be_moved=True, firmware_bytes=_reserved_bytes(supervisor)) as board,
         board.boot(visit.run, [visit]) as command,
         tempfile.TemporaryDirectory() as folder,
         Debugger(command, bound_s) as machine,
     ):
-        machine.run_to(_hints(guest.program))
+        machine.run_to(hints(guest.program, RISCV64.name))
         state = read_state(machine)
         _check(state, guest.kernel.name)
         ram = Path(folder) / "ram"
         machine.monitor(f'pmemsave {device_tree.RAM_BASE:#x} {MEMORY_MIB << 20} "{ram}"')
-        return moved_image(ram.read_bytes(), m_mode.restore_program(), state)
-
-
-@cache
-def _hints(harness: Path) -> Sequence[int]:
-    """Where the harness asks to be moved."""
-    places = disassemble(harness, program(RISCV64), build.sources())
-    return [pc for pc, place in places.items() if place.insn == _HINT_MOVE]
+        return image(ram.read_bytes(), m_mode.restore_program(supervisor), state)
 
 
 def _check(state: MachineState, kernel: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 RAM_BASE = 0x8000_0000
 FIRMWARE_BYTES = 0x10000  # machines/firmware/platform.h
+FOREIGN_FIRMWARE_BYTES = 0x200000  # up to where a kernel begins
 TIMEBASE_HZ = 10_000_000  # mtime: once in 100 cycles of the RTL, or instructions of QEMU
 UART_BASE = 0x1000_0000
 QEMU_UART_SOURCE, ROCKET_UART_SOURCE = 10, 1  # of the PLIC
@@ -26,10 +27,11 @@ _BEGIN, _END, _PROPERTY, _TREE_END = 1, 2, 3, 9
 _HEADER_BYTES, _RESERVATIONS_BYTES = 40, 16
 
 
-def board(memory_mib: int, uart_source: int) -> Node:
+def board(memory_mib: int, uart_source: int, firmware_bytes: int = FIRMWARE_BYTES) -> Node:
     """One hart, its timer and interrupt controllers, RAM, a UART and a finisher.
 
     The UART interrupts through `uart_source` of the PLIC, which is where the machines differ.
+    The kernel leaves `firmware_bytes` at the beginning of RAM alone.
     """
     return {
         "#address-cells": (2,),
@@ -51,7 +53,7 @@ def board(memory_mib: int, uart_source: int) -> Node:
             "#address-cells": (2,),
             "#size-cells": (2,),
             "ranges": (),
-            f"firmware@{RAM_BASE:x}": {"reg": (0, RAM_BASE, 0, FIRMWARE_BYTES), "no-map": ()},
+            f"firmware@{RAM_BASE:x}": {"reg": (0, RAM_BASE, 0, firmware_bytes), "no-map": ()},
         },
         "soc": _devices(uart_source),
     }

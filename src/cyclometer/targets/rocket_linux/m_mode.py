@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The programs that run below a kernel, in machine mode: the SBI firmware, and the one that puts
-the state of a moved machine back.
+"""The programs that run below a kernel: the SBI firmware, and the one that puts the state of a
+moved machine back.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ def firmware() -> Path:
     return _built("firmware", "firmware.elf")
 
 
-def restore_program() -> bytes:
-    """machines/restore as position-independent code."""
-    return _built("restore", "restore.bin").read_bytes()
+def restore_program(supervisor: bool = False) -> bytes:
+    """machines/restore as position-independent code: for M mode, or for S mode above firmware that
+    is not moved.
+    """
+    name = "restore-supervisor.bin" if supervisor else "restore.bin"
+    return _built("restore", name).read_bytes()
 
 
 def _built(name: str, output: str) -> Path:

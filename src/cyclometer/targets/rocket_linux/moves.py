@@ -16,7 +16,7 @@ from cyclometer.targets.api import Progress
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu_linux.guest import Guest
-from cyclometer.targets.rocket_linux.checkpoint import MEMORY_MIB, checkpoint
+from cyclometer.targets.rocket_linux.checkpoint import MEMORY_MIB, Checkpoint, checkpoint
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,11 +32,21 @@ class Moved:
 
 
 class Moves:
-    """Moves one kernel before each of several circles."""
+    """Moves one kernel before each of several circles, together with its firmware; as a
+    `supervisor`, above the firmware that `command` names.
+    """
 
-    def __init__(self, guest: Guest, command: Sequence[str], bound_s: float, progress: Progress):
+    def __init__(
+        self,
+        guest: Guest,
+        command: Sequence[str],
+        bound_s: float,
+        progress: Progress,
+        supervisor: bool = False,
+    ):
         self.guest, self.progress = guest, progress
         self._command = [*command, "--leap", "--memory-mib", str(MEMORY_MIB + 1)]
+        self._supervisor = supervisor
         self._bound_s = bound_s
         self._done = count(2)
 
@@ -49,18 +59,25 @@ class Moves:
 
     def traced(self, visit: Visit, file: Path) -> BootResult:
         """One circle whose windows are written into `file`."""
-        made = checkpoint(self.guest, visit, self._bound_s)
-        command = [*self._command, "--trace", str(file), str(made.image)]
+        command = [*self._started(self._checkpoint(visit)), "--trace", str(file)]
         return read_console(command, self._bound_s, self.progress.stop, to_exit=True)
+
+    def _checkpoint(self, visit: Visit) -> Checkpoint:
+        return checkpoint(self.guest, visit, self._bound_s, self._supervisor)
+
+    def _started(self, made: Checkpoint) -> list[str]:
+        """The simulator's command."""
+        time = [] if made.time_ticks is None else ["--time", str(made.time_ticks)]
+        return [*self._command, *time, str(made.image)]
 
     def _one(self, visit: Visit, number: int) -> Moved:
         if self.progress.stop.is_set():
             return Moved(visit, BootResult(b"", "was not begun"))
         try:
-            made = checkpoint(self.guest, visit, self._bound_s)
+            made = self._checkpoint(visit)
         except CyclometerError as error:
             return Moved(visit, BootResult(b"", f"was not moved: {error}"))
-        ended = read_console([*self._command, str(made.image)], self._bound_s, self.progress.stop)
+        ended = read_console(self._started(made), self._bound_s, self.progress.stop)
         self.progress.visits(next(self._done), number + 1, visit.key)
         return Moved(visit, ended, made.sha256)
 

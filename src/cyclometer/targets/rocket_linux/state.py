@@ -40,7 +40,7 @@ _UART_INTERRUPTS, _UART_FIFO, _UART_LINE, _UART_MODEM = 1, 2, 3, 4
 _UART_FIFO_ENABLED = 0xC0  # as a driver reads it; written as 1
 _PLIC_PRIORITIES = range(0xC00_0004, 0xC00_0024, 4)  # of sources 1 to 8
 _PLIC_ENABLES, _PLIC_THRESHOLDS = (0xC00_2000, 0xC00_2080), (0xC20_0000, 0xC20_1000)
-_CLINT_MSIP, _CLINT_MTIMECMP, _CLINT_MTIME = 0x200_0000, 0x200_4000, 0x200_BFF8
+CLINT_MSIP, CLINT_MTIMECMP, CLINT_MTIME = 0x200_0000, 0x200_4000, 0x200_BFF8
 _NEVER = 2**64 - 1
 
 Writes = Sequence[tuple[int, int]]
@@ -74,11 +74,11 @@ def read_state(machine: Debugger) -> MachineState:
         f=[machine.numbered(first_f + n) for n in range(32)],
         csrs={name: machine.riscv_csr(number) for name, number in CSRS.items()},
         bytes_=_uart(machine),
-        words=_words(machine, (*_PLIC_PRIORITIES, *_PLIC_ENABLES, *_PLIC_THRESHOLDS, _CLINT_MSIP)),
+        words=_words(machine, (*_PLIC_PRIORITIES, *_PLIC_ENABLES, *_PLIC_THRESHOLDS, CLINT_MSIP)),
         doubles=[
-            (_CLINT_MTIMECMP, _NEVER),  # no interrupt while the time is not yet right
-            (_CLINT_MTIME, _unsigned(machine, _CLINT_MTIME, 8)),
-            (_CLINT_MTIMECMP, _unsigned(machine, _CLINT_MTIMECMP, 8)),
+            (CLINT_MTIMECMP, _NEVER),  # no interrupt while the time is not yet right
+            (CLINT_MTIME, _unsigned(machine, CLINT_MTIME, 8)),
+            (CLINT_MTIMECMP, _unsigned(machine, CLINT_MTIMECMP, 8)),
         ],
     )
 

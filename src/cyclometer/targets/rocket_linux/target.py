@@ -35,8 +35,9 @@ from cyclometer.targets.linux.measurement import own_method
 from cyclometer.targets.qemu_linux import image as kernel_image
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.image import MACHINES
+from cyclometer.targets.rocket import firmware
 from cyclometer.targets.rocket import simulator as rocket_board
-from cyclometer.targets.rocket.target import memory_options, memory_settings
+from cyclometer.targets.rocket.target import board_options, board_settings
 from cyclometer.targets.rocket_linux import m_mode, proof
 from cyclometer.targets.rocket_linux import trace as moved_trace
 from cyclometer.targets.rocket_linux.checkpoint import on_board
@@ -58,7 +59,7 @@ _INSTRUCTIONS = 500_000  # of all tests of a circle; the core needs two to three
 _WORDS = "no4lvl cryptomgr.notests"
 _NEEDED = ("RISCV_SBI", "FPU", "SERIAL_8250_CONSOLE", "SERIAL_OF_PLATFORM", "SIFIVE_PLIC")
 _MEMORY_SETTINGS = {"memory_latency": "memory_latency_cyc", "memory_jitter": "memory_jitter"}
-_SETTINGS = ("kernel", "append", "symbols")
+_SETTINGS = ("kernel", "append", "symbols", "firmware")
 _OPTIONS = frozenset((*_SETTINGS, *_MEMORY_SETTINGS.values()))
 _OPTIONS |= {"only", "runs", "method", "watchdog_s", "config", "flow"}
 _TAIL_BYTES = 300
@@ -118,12 +119,7 @@ class RocketLinuxTarget:
             for key, cost in turn_costs(proven.records).items()
         }
         runs = request.runs or RUNS
-        moves = Moves(
-            guest,
-            [str(simulator), *memory_options(request)],
-            request.watchdog_s or BOOT_S,
-            progress,
-        )
+        moves = _moves(guest, simulator, request, progress)
         moved = moves.all([visit for visit in visits.values() for _ in range(runs)])
         return self._bundle(guest, proven, moved, runs, request, progress)
 
@@ -141,10 +137,10 @@ class RocketLinuxTarget:
             for key in keys
             if key in costs
         ]
-        moves = Moves(guest, [str(simulator), *memory_options(request)], bound_s, SILENT)
+        moves = _moves(guest, simulator, request, SILENT)
         untold = [r for r in proven.records if isinstance(r, Failed | Skipped)]
-        found = moved_trace.traced(guest, symbols, visits, moves.traced)
-        return replace(found, records=[*found.records, *untold], settings=memory_settings(request))
+        found = moved_trace.traced(guest, symbols, visits, moves.traced, request.firmware)
+        return replace(found, records=[*found.records, *untold], settings=board_settings(request))
 
     def prove(self, request: Request, key: str) -> proof.Proof:
         """One window of a circle in QEMU and on the RTL. Raises MeasurementFailed, and UsageError
@@ -157,7 +153,7 @@ class RocketLinuxTarget:
         bound_s = request.watchdog_s or BOOT_S
         known = moved_trace.symbols(guest, bound_s)
         visit = Visit(_RUN, key, "accumulated", proof.FLOW)
-        moves = Moves(guest, [str(simulator), *memory_options(request)], bound_s, SILENT)
+        moves = _moves(guest, simulator, request, SILENT)
         found = moved_trace.traced(guest, known, [visit], moves.traced)
         if key not in found.windows:
             raise MeasurementFailed(
@@ -198,8 +194,9 @@ class RocketLinuxTarget:
             "qemu": emulator_version(MACHINE.emulator),
             "verilator": rocket_board.verilator_version(),
             "core": CORE,
+            **firmware.facts(request.firmware),
         }
-        options = {"kernel": proven.hello.kernel, **memory_settings(request)}
+        options = {"kernel": proven.hello.kernel, **board_settings(request)}
         assembler = Assembler(self.name, facts, options)
         assembler.add(_PROOF_RUN, proven.records)
         consoles = {f"run-{_PROOF_RUN}": proven.ended.console}
@@ -282,6 +279,12 @@ def _add(assembler: Assembler, run: int, moved: Moved) -> None:
                 f"the moved kernel {moved.ended.why}{ends}", f"circle {moved.visit.key}", "failed"
             )
         )
+
+
+def _moves(guest: Guest, simulator: Path, request: Request, progress: Progress) -> Moves:
+    command = [str(simulator), *board_options(request)]
+    supervisor = request.firmware is not None
+    return Moves(guest, command, request.watchdog_s or BOOT_S, progress, supervisor)
 
 
 def _guest(request: Request) -> Guest:

@@ -29,6 +29,7 @@ from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu_linux import symbols as kernel_symbols
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.symbols import Symbols
+from cyclometer.targets.rocket import firmware
 from cyclometer.targets.rocket_linux import m_mode
 from cyclometer.targets.rocket_linux.checkpoint import on_board
 from cyclometer.targets.rocket_linux.elf import code_sections
@@ -78,8 +79,10 @@ def traced(
     known: Symbols,
     visits: Sequence[Visit],
     run: Callable[[Visit, Path], BootResult],
+    below: str | None = None,
 ) -> TraceResult:
-    """Records and explained windows of `visits`, each traced into a file by `run`.
+    """Records and explained windows of `visits`, each traced into a file by `run`, above our
+    firmware or above `below`.
 
     Raises BadFile if the RTL ended inside of a window.
     """
@@ -97,7 +100,7 @@ def traced(
         if window is not None
     }
     records = [_named(record) for of_one, _ in found for record in of_one]
-    return TraceResult(records, steps, _places(guest, known, steps.values()))
+    return TraceResult(records, steps, _places(guest, known, steps.values(), below))
 
 
 def _window(records: Sequence[Record], key: str, file: Path) -> Steps | None:
@@ -116,15 +119,21 @@ def _named(record: Record) -> Record:
     return msgspec.structs.replace(record, configuration=options)
 
 
-def _places(guest: Guest, known: Symbols, all_steps: Iterable[Steps]) -> AddressMap:
+def _places(
+    guest: Guest, known: Symbols, all_steps: Iterable[Steps], below: str | None
+) -> AddressMap:
     code: dict[int, int] = {}
     for steps in all_steps:
         inside = steps[(steps["privilege"] != USER) & (steps["insn"] != 0)]
         code |= zip(inside["pc"].tolist(), inside["insn"].tolist(), strict=True)
     objdump = program(RISCV64)
-    firmware = disassemble(m_mode.firmware(), objdump, build.sources())
+    lowest = firmware.places(Path(below)) if below else _our_firmware(objdump)
     user = disassemble(guest.program, objdump, build.sources())
-    return AddressMap(kernel_places(code, known) | firmware, user)
+    return AddressMap(kernel_places(code, known) | lowest, user)
+
+
+def _our_firmware(objdump: str) -> dict[int, Place]:
+    return disassemble(m_mode.firmware(), objdump, build.sources())
 
 
 def kernel_places(code: Mapping[int, int], known: Symbols) -> dict[int, Place]:

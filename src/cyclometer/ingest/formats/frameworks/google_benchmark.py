@@ -31,8 +31,8 @@ def detect(head: bytes, _filename: str) -> int:
 
 
 def parse(foreign: Foreign, settings: Settings) -> Parsed:
-    """One process is one run; its repetitions are visits. Aggregates are per iteration and make a
-    row of their own.
+    """One process is one run; its repetitions are visits. Aggregates, which are per iteration,
+    stand beside the repetitions that they are of, or are a row where the file has none.
     """
     into = Collector(foreign, settings)
     content = json_value(foreign.text, foreign.name)
@@ -47,6 +47,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
             into.unread(str(item)[:200], 0)
             continue
         _read_item(into, name, item, aggregates)
+    repeated = {f.row.contract.key for f in into.figures if f.row.method == "accumulated"}
     for name, figures in aggregates.items():
         extra = {
             k: v
@@ -55,7 +56,11 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
         }
         plain: dict[str, Any] = {k: v for k, v in figures.items() if k not in extra and k != "n"}
         summary = Summary(0, n=whole(figures.get("n")), extra=extra, **plain)
-        into.figure(_contract(name), settings.clock("real time", "ns"), name=name, summary=summary)
+        contract, clock = _contract(name), settings.clock("real time", "ns")
+        if contract.key in repeated:
+            into.figure(contract, clock, "accumulated", name=name, run=-1, summary=summary)
+        else:
+            into.figure(contract, clock, name=name, summary=summary)
     return into.finish(NAME, by_lines=False)
 
 

@@ -75,7 +75,7 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
             except BadFile as error:
                 into.problem("damaged", f"{error}; the other lines are used", line)
                 continue
-            _read_line(into, run, line)  # more than a file may hold is no damaged line
+            _read_line(into, run, line)  # more than a file may hold is not a damaged line
     if settings.text("kernel") and not into.figures:
         raise BadFile(
             f"{foreign.name} has no run of kernel {settings.text('kernel')}; see its sha_kernel "

@@ -15,19 +15,21 @@ function fetchRows(bundle) {
   document.head.append(script);
 }
 
-function cell(words, kind) {
-  const made = document.createElement(kind || "td");
+function cell(words, kind = "td", style = kind === "td" ? "n" : "") {
+  const made = document.createElement(kind);
   made.textContent = words;
-  if (!kind) made.className = "n";
+  made.className = style;
   return made;
 }
+
+const figure = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6, useGrouping: value >= 10000 });
 
 function line(likeness, before, after) {
   const one = before || after, row = document.createElement("tr");
   const change = before && after && before[2] ? 100 * (after[2] / before[2] - 1) : null;
   const shown = change === null ? (before ? "removed" : "added") : change === 0 ? "same" : `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(2)} %`;
-  row.append(cell(one[0] + (one[1] ? ` (${one[1]})` : ""), "th"), cell(before ? String(before[2]) : ""), cell(after ? String(after[2]) : ""),
-    cell(one[3]), cell(shown));
+  row.append(cell(one[0] + (one[1] ? ` (${one[1]})` : ""), "th"), cell(before ? figure(before[2]) : ""), cell(after ? figure(after[2]) : ""),
+    cell(one[3], "td", "wide"), cell(shown));
   row.dataset.size = change === null ? Infinity : Math.abs(change);
   return row;
 }

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The JSON of `explain` and of `compare --why`: a type for each kind, as in report.documents."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+ByCause = Annotated[dict[str, float], Meta(description="in the unit of `unit`, by cause")]
+Total = Annotated[int, Meta(description="of all explained turns together, in the unit of `unit`")]
+PerTurn = Annotated[float, Meta(description="in the unit of `unit`")]
+SampledShare = Annotated[float, Meta(description="of the samples: 0.01 is 1 %")]
+
+
+class CodeFootprint(Struct):
+    """How much code the explained turns touch."""
+
+    lines_64_bytes: int
+    pages_4_kib: int
+    branches: Annotated[float, Meta(description="taken, per turn")]
+
+
+class ExplainedPart(Struct):
+    """What one part of the explained turns cost."""
+
+    total: Total
+    instructions: Annotated[int, Meta(description="retired in all explained turns")]
+    causes: ByCause
+
+
+class NamedPart(ExplainedPart, kw_only=True):
+    """A phase, mode, system call or function."""
+
+    name: str
+
+
+class SourceLine(ExplainedPart, kw_only=True):
+    """A source line; `file` is empty if it is not known."""
+
+    function: str
+    file: str
+    line: int
+
+
+class ExplainedInstruction(SourceLine, kw_only=True):
+    """An instruction of a program or of the kernel."""
+
+    user: bool
+    pc: int
+    text: Annotated[str, Meta(description="its disassembly")]
+
+
+class CallStack(ExplainedPart, kw_only=True):
+    """Functions from the outermost to the one that ran."""
+
+    stack: list[str]
+
+
+class HardwareFloor(Struct):
+    """An operation of the hardware that a turn cannot do without."""
+
+    name: str
+    count: Annotated[float, Meta(description="per turn")]
+    each: float
+    total: PerTurn
+
+
+class ExplainedTurn(Struct):
+    """One or more turns in all views; each list sums to the total."""
+
+    circle: str
+    target: str
+    configuration: dict[str, str]
+    unit: str
+    turns: Annotated[int, Meta(description="explained together")]
+    total: PerTurn
+    latency: Annotated[float, Meta(description="of this boot, per turn")]
+    measured: Annotated[float | None, Meta(description="what `run` measured, if it is known")]
+    exact: Annotated[bool, Meta(description="as long as the latency of the boot's records")]
+    steady: Annotated[bool, Meta(description="exact, or turns repeat to the step of the clock")]
+    in_sequence: Annotated[bool, Meta(description="whether events came as the contract says")]
+    footprint: CodeFootprint
+    causes: ByCause
+    phases: list[NamedPart]
+    modes: list[NamedPart]
+    system_calls: list[NamedPart]
+    inclusive: Annotated[list[NamedPart], Meta(description="functions with all they call")]
+    functions: list[NamedPart]
+    lines: list[SourceLine]
+    instructions: list[ExplainedInstruction]
+    stacks: list[CallStack]
+    floor: Annotated[list[HardwareFloor], Meta(description="empty if it was not measured")]
+
+
+class ExplainedCircle(Struct):
+    """`explain`: one turn in all views, and the cold one if there is one."""
+
+    steady: ExplainedTurn
+    cold: ExplainedTurn | None = None
+
+
+class ExplainedSide(Struct):
+    """A side of a difference in short."""
+
+    target: str
+    configuration: dict[str, str]
+    total: PerTurn
+    footprint: CodeFootprint
+
+
+class ChangedPart(Struct):
+    """A part of a turn on both sides."""
+
+    name: str
+    before: PerTurn
+    after: PerTurn
+    change: PerTurn
+    causes: ByCause
+
+
+class ExplainedDifference(Struct):
+    """`explain --diff`: what changes in a turn; each list sums to the change."""
+
+    circle: str
+    unit: str
+    before: ExplainedSide
+    after: ExplainedSide
+    change: PerTurn
+    functions: list[ChangedPart]
+    phases: list[ChangedPart]
+    system_calls: list[ChangedPart]
+    modes: list[ChangedPart]
+    causes: list[ChangedPart]
+
+
+class ExplainedTail(ExplainedDifference, kw_only=True):
+    """`explain --tail`: the turn that differs from the common one, and how often."""
+
+    turns_each: Annotated[int, Meta(description="turns that each of `lengths` spans")]
+    lengths: list[int]
+    common: int
+    differing: Annotated[list[int], Meta(description="places in `lengths`")]
+    period: Annotated[int | None, Meta(description="in turns; null if there is none")]
+
+
+class SampledPart(Struct):
+    """The samples in a level or function."""
+
+    name: str
+    level: str
+    samples: int
+    share: SampledShare
+    interval: Annotated[tuple[float, float], Meta(description="of the share, at 95 %")]
+    value: PerTurn
+
+
+class SampledStack(Struct):
+    """Functions from the outermost to the sampled one."""
+
+    frames: list[str]
+    level: str
+    samples: int
+
+
+class SampledCircle(Struct):
+    """`explain` of a circle of the Linux at hand: its samples by function."""
+
+    circle: str
+    target: str
+    configuration: dict[str, str]
+    unit: str
+    latency: Annotated[float, Meta(description="per turn, while sampled")]
+    event: str
+    precise: Annotated[int, Meta(description="perf's precise_ip")]
+    period: Annotated[int, Meta(description="events from sample to sample")]
+    turns: int
+    samples: int
+    expected: Annotated[
+        float | None, Meta(description="samples, had the CPU run the circle all the time")
+    ]
+    outside: Annotated[int, Meta(description="samples of other threads")]
+    lost: int
+    kernel_seen: bool
+    levels: list[SampledPart]
+    inclusive: list[SampledPart]
+    functions: list[SampledPart]
+    stacks: list[SampledStack]
+    exact: Annotated[
+        ExplainedTurn | None,
+        Meta(description="what the same kernel executes under QEMU; null if it was not traced"),
+    ] = None
+
+
+class SampledChange(Struct):
+    """A function on both sides."""
+
+    name: str
+    before: PerTurn
+    after: PerTurn
+    interval: Annotated[tuple[float, float], Meta(description="of the change, at 95 %")]
+
+
+class SampledDifference(Struct):
+    """`explain --diff` of two sampled circles."""
+
+    changes: list[SampledChange]
+
+
+class ExecutedPath(Struct):
+    """Windows of the same instructions in the same order."""
+
+    first: Annotated[int, Meta(description="place of the first such window")]
+    instructions: int
+    interrupted: bool
+    lengths: list[int]
+    leaves: Annotated[str, Meta(description="where it leaves the first path")]
+    functions: Annotated[
+        dict[str, int], Meta(description="instructions more than in the first path")
+    ]
+
+
+class ExecutedPaths(Struct):
+    """`explain --every`: what ran between two addresses of an image, by path."""
+
+    target: str
+    configuration: dict[str, str]
+    unit: str
+    start: str = field(name="from")
+    stop: Annotated[str | None, Meta(description="null for the return")] = field(name="to")
+    skipped: int
+    ended: str
+    paths: list[ExecutedPath]
+
+
+class CountedCircle(Struct):
+    """The processor's counters of one circle, per turn."""
+
+    key: str
+    before: dict[str, float]
+    after: dict[str, float]
+    sentence: str
+
+
+class Counted(Struct):
+    """`compare --why`: the processor's counters of two sides."""
+
+    circles: list[CountedCircle]

@@ -143,15 +143,8 @@ static void heap_serves_a_program(void)
 
 static void fuzzer_does_no_harm(void)
 {
-    struct queue *queue = test_object(OBJECT_queue, 0, 0);
-    queue_set_heap(queue, test_object(OBJECT_heap, 4096, 0));
-    struct object *objects[] = {test_object(OBJECT_semaphore, 0, 1),
-                                test_object(OBJECT_mutex, 0, 0),
-                                test_object(OBJECT_condvar, 0, 0),
-                                &queue->object,
-                                test_object(OBJECT_stack, 100, 0),
-                                test_object(OBJECT_event_set, 0, 0),
-                                NULL};
+    struct object *objects[TEST_ONE_OF_EACH];
+    test_one_of_each(objects);
     test_shared()[0] = FUZZ_CALLS;
     struct thread *t = test_program(PROGRAM_fuzz, RUNNER_PRIORITY - 1, objects);
     CHECK_EQUAL(thread_join(t, 1000000000), 0);

@@ -104,6 +104,19 @@ void *test_object(enum object_type type, uint64_t a, uint64_t b)
     return object;
 }
 
+void test_one_of_each(struct object *objects[TEST_ONE_OF_EACH])
+{
+    struct queue *queue = test_object(OBJECT_queue, 0, 0);
+    queue_set_heap(queue, test_object(OBJECT_heap, 4096, 0));
+    *objects++ = test_object(OBJECT_semaphore, 0, 1);
+    *objects++ = test_object(OBJECT_mutex, 0, 0);
+    *objects++ = test_object(OBJECT_condvar, 0, 0);
+    *objects++ = &queue->object;
+    *objects++ = test_object(OBJECT_stack, 100, 0);
+    *objects++ = test_object(OBJECT_event_set, 0, 0);
+    *objects = NULL;
+}
+
 #if CONFIG_USERSPACE
 static struct space *kept_spaces[KEPT_MAX];
 

@@ -244,15 +244,8 @@ static void a_shootdown_reaches_the_other_hart(void)
 
 static void two_fuzzers_do_no_harm(void)
 {
-    struct queue *queue = test_object(OBJECT_queue, 0, 0);
-    queue_set_heap(queue, test_object(OBJECT_heap, 4096, 0));
-    struct object *objects[] = {test_object(OBJECT_semaphore, 0, 1),
-                                test_object(OBJECT_mutex, 0, 0),
-                                test_object(OBJECT_condvar, 0, 0),
-                                &queue->object,
-                                test_object(OBJECT_stack, 100, 0),
-                                test_object(OBJECT_event_set, 0, 0),
-                                NULL};
+    struct object *objects[TEST_ONE_OF_EACH];
+    test_one_of_each(objects);
     test_shared()[0] = 10 * ROUNDS;
     struct thread *there = program_elsewhere(PROGRAM_fuzz, objects),
                   *here = test_program(PROGRAM_fuzz, LESS_URGENT, objects);

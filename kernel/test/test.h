@@ -34,6 +34,9 @@ struct thread *test_thread(test_body *body, void *argument, uint64_t priority);
 struct thread *test_thread_created(test_body *body, void *argument, uint64_t priority);
 // An object, destroyed by the runner after the test.
 void *test_object(enum object_type type, uint64_t a, uint64_t b);
+// One of each kind that threads wait at or share, for a program; ends with NULL.
+#define TEST_ONE_OF_EACH 7
+void test_one_of_each(struct object *objects[TEST_ONE_OF_EACH]);
 
 // The order in which things happened: threads note a letter each, the test compares.
 void note(char letter);

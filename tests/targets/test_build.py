@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,16 @@ with build.alone(folder):
 """
     both = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "new")]) for _ in range(2)]
     assert [process.wait(60) for process in both] == [0, 0]
+
+
+def test_old_files_of_a_cache_make_room_for_those_in_use(tmp_path: Path) -> None:
+    files = [tmp_path / str(number) for number in range(6)]
+    for age_h, file in enumerate(files):
+        file.touch()
+        os.utime(file, (time.time() - 3600 * age_h,) * 2)
+    os.utime(files[5])
+    gone = tmp_path / "removed by another process meanwhile"
+    build.keep_newest([*files, gone], 3)
+    assert sorted(tmp_path.iterdir()) == [files[n] for n in (0, 1, 5)]
+    build.keep_newest(files, 1)
+    assert sorted(tmp_path.iterdir()) == [files[n] for n in (0, 5)]

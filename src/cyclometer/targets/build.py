@@ -10,8 +10,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cyclometer.errors import MeasurementFailed, NotComparable, UsageError
@@ -35,6 +36,7 @@ _STATIC = ("-static-pie",)
 _STATIC_PARTS = ("rcrt1.o", "libc.a")
 _PLACELESS = "-ffile-prefix-map={root}=."  # a program is the same wherever its sources lie
 _COMPLAINT = re.compile(r"error:|undefined reference|multiple definition")
+_IN_USE_S = 600  # from the use of a file of the cache to the end of what reads it
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -167,6 +169,20 @@ def alone(folder: Path) -> Iterator[None]:
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
         yield
+
+
+def keep_newest(files: Iterable[Path], number: int) -> None:
+    """Removes all of these files of a cache but those that were used last, so many of them, and
+    those that a measurement may be about to read. Others may remove them meanwhile.
+    """
+    used_s: dict[Path, float] = {}
+    for file in files:
+        with suppress(FileNotFoundError):
+            used_s[file] = file.stat().st_mtime
+    newest = sorted(used_s, key=lambda file: used_s[file], reverse=True)
+    for file in newest[number:]:
+        if used_s[file] < time.time() - _IN_USE_S:
+            file.unlink(missing_ok=True)
 
 
 def cores() -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,13 @@ def test_the_newest_version_is_fetched_once(distribution: Path) -> None:
     assert files["vmlinuz"].read_bytes() == b"kernel"
     assert files["config"].read_bytes() == b"CONFIG_A=y\n"
     debian.fetch("debian:linux-image-6.1.0-*-amd64")
+    assert len(calls(distribution, " update")) == len(calls(distribution, " download")) == 1
+
+
+def test_two_that_need_a_package_at_once_fetch_it_once(distribution: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(debian.fetch, ["debian:linux-image-6.1.0-*-amd64"] * 4)
+        assert len({str(files["vmlinuz"]) for _, files in found}) == 1
     assert len(calls(distribution, " update")) == len(calls(distribution, " download")) == 1
 
 

@@ -83,13 +83,6 @@ def test_a_state_that_the_core_does_not_have_is_refused() -> None:
             checkpoint._check(state(**changed), "k")
 
 
-def test_old_checkpoints_make_room(tmp_path: Path) -> None:
-    for number in range(checkpoint._KEPT + 3):
-        (tmp_path / f"{number}.elf").touch()
-    checkpoint._forget_old(tmp_path)
-    assert len(list(tmp_path.iterdir())) == checkpoint._KEPT
-
-
 @needs_tools
 def test_executed_instructions_are_disassembled_where_they_stood() -> None:
     base = 0xFFFF_FFFF_8000_1000

@@ -38,7 +38,7 @@ def booted(guest: Guest, bound_s: float, stop: threading.Event | None = None) ->
         if not state.exists() and not _save(guest, state, bound_s, stop):
             return guest
         os.utime(state)
-    _forget_old(folder.parent)
+    build.keep_newest(folder.parent.glob("*/state"), _KEPT)
     return replace(guest, state=state)
 
 
@@ -78,10 +78,3 @@ def hints(harness: Path, machine: str) -> Sequence[int]:
     known = NAMED[machine]
     places = disassemble(harness, program(known), build.sources())
     return [pc for pc, place in places.items() if place.insn == known.moves]
-
-
-def _forget_old(folder: Path) -> None:
-    """Keeps the states that were used last."""
-    made = sorted(folder.glob("*/state"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in made[_KEPT:]:
-        path.unlink(missing_ok=True)

@@ -78,12 +78,13 @@ def fetch(name: str) -> tuple[Package, dict[str, Path]]:
         )
     release, pattern = match.groups()
     archive = _Archive(_architecture(pattern), release)
-    package = archive.newest(pattern)
-    if not _installed_name(package.name) and (real := _REAL.search(package.depends)):
-        package = archive.newest(real[0])  # a package that only depends on the current kernel
-    folder = build.cache() / "kernels" / f"{package.name}-{package.sha256[:16]}"
-    if not folder.is_dir():
-        _unpack_into(folder, archive, package)
+    with build.alone(archive.home):  # apt shares its lists with nobody
+        package = archive.newest(pattern)
+        if not _installed_name(package.name) and (real := _REAL.search(package.depends)):
+            package = archive.newest(real[0])  # a package that only depends on the current kernel
+        folder = build.cache() / "kernels" / f"{package.name}-{package.sha256[:16]}"
+        if not folder.is_dir():
+            _unpack_into(folder, archive, package)
     return package, {name: folder / name for name in FILE_BYTES if (folder / name).exists()}
 
 
@@ -204,8 +205,8 @@ class _Archive:
                     f"{PREFIX}:PACKAGE needs {program}; name a kernel image by its path instead"
                 )
         self.architecture, self._release = architecture, release
-        self._home = build.cache() / "-".join(filter(None, ("apt", architecture, release)))
-        self._updated = self._home / "updated"
+        self.home = build.cache() / "-".join(filter(None, ("apt", architecture, release)))
+        self._updated = self.home / "updated"
 
     def newest(self, pattern: str) -> Package:
         """The package with the newest version among the matching names. Raises UsageError if
@@ -265,16 +266,16 @@ class _Archive:
         updates where a mirror has them only in part. An old index is better than none.
         """
         for folder in ("state/lists/partial", "cache/archives/partial"):
-            (self._home / folder).mkdir(parents=True, exist_ok=True)
-        (self._home / "status").touch()
-        (self._home / "apt.conf").write_text(self._configuration(), encoding="utf-8")
+            (self.home / folder).mkdir(parents=True, exist_ok=True)
+        (self.home / "status").touch()
+        (self.home / "apt.conf").write_text(self._configuration(), encoding="utf-8")
         last = ""
         archives = _archives(self._release)
         released = {(uri, suite) for uri, suite in archives if "-" not in suite}
         backports = {(uri, f"{suite}-backports") for uri, suite in released}
         for wanted in (archives | backports, archives, released):
             lines = "".join(f"{line}\n" for line in _sources(wanted))
-            (self._home / "sources.list").write_text(lines, encoding="utf-8")
+            (self.home / "sources.list").write_text(lines, encoding="utf-8")
             try:
                 self._run("apt-get", "update")
             except NotComparable as error:
@@ -290,11 +291,11 @@ class _Archive:
         stay the machine's.
         """
         settings = {
-            "Dir::State": self._home / "state",
-            "Dir::State::status": self._home / "status",
-            "Dir::Cache": self._home / "cache",
+            "Dir::State": self.home / "state",
+            "Dir::State::status": self.home / "status",
+            "Dir::Cache": self.home / "cache",
             "Dir::Cache::pkgcache": "pkgcache.bin",
-            "Dir::Etc::sourcelist": self._home / "sources.list",
+            "Dir::Etc::sourcelist": self.home / "sources.list",
             "Dir::Etc::sourceparts": "/dev/null",
             "APT::Architecture": self.architecture,
             "Acquire::Languages": "none",
@@ -312,7 +313,7 @@ class _Archive:
         )
 
     def _run(self, program: str, *arguments: str, cwd: Path | None = None) -> str:
-        command = [program, "-q", "-c", str(self._home / "apt.conf"), *arguments]
+        command = [program, "-q", "-c", str(self.home / "apt.conf"), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
         if done.returncode != 0:
             said = [line for line in done.stderr.splitlines() if line.startswith("E:")] or [

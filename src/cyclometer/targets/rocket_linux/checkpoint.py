@@ -85,7 +85,7 @@ def checkpoint(guest: Guest, visit: Visit, bound_s: float, supervisor: bool) -> 
     draft = image.with_suffix(f".{os.getpid()}")
     draft.write_bytes(content)
     draft.replace(image)  # whole or not at all
-    _forget_old(folder)
+    build.keep_newest(folder.glob("*.elf"), _KEPT)
     return _known(image, supervisor)
 
 
@@ -111,13 +111,6 @@ def _content(guest: Guest, visit: Visit, supervisor: bool) -> str:
     for part in parts:
         total.update(hashlib.sha256(part).digest())
     return total.hexdigest()[:16]
-
-
-def _forget_old(folder: Path) -> None:
-    """Keeps the checkpoints that were used last."""
-    made = sorted(folder.glob("*.elf"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in made[_KEPT:]:
-        path.unlink(missing_ok=True)
 
 
 def _boot(guest: Guest, visit: Visit, bound_s: float, supervisor: bool) -> bytes:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,8 @@ def killing(pids: Callable[[], list[int]], times: int) -> Iterator[list[int]]:
             found = pids()
             if found:
                 killed.append(dice.choice(found))
-                os.kill(killed[-1], signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it ended meanwhile
+                    os.kill(killed[-1], signal.SIGKILL)
 
     thread = threading.Thread(target=kill)
     thread.start()

@@ -36,12 +36,12 @@ def test_the_figures_of_a_circle_stand_beside_their_words(
     facts = shown(capsys, typical(), PIPE.key)
     assert re.fullmatch(r"40\d\d ± \d+ ticks = 16\d\d ns \(between runs\)", facts["latency"])
     assert re.fullmatch(
-        r"\d+ ± \d+ ticks a test, 1.\d % of the 10 turns of the smallest; the line "
+        r"\d+ ± \d+ ticks per test, 1.\d % of the 10 turns of the smallest; the line "
         r"holds",
         facts["fixed cost c"],
     )
     assert facts["first pass"].startswith("40000 ticks")
-    assert facts["expected"] == "entries 4 a turn, switches 2 a turn"
+    assert facts["expected"] == "entries 4 per turn, switches 2 per turn"
     assert facts["contract"] == "valid; not counted here: entries"
     assert facts["tests"] == "339 count; excluded: 21 interrupt"
 

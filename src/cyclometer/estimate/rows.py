@@ -78,7 +78,7 @@ class Estimate:
     tails: direct.DirectEstimate | None = None
     cold: float | None = None  # median of the first passes after an eviction
     steady: steady.Steadiness | None = None  # of the middle one of the runs
-    sigma_turn: float | None = None  # sigma_P of design 6.1, None if independence is refuted
+    sigma_turn: float | None = None  # sigma_P of KBench, None if independence is refuted
     sigma_reason: str = ""  # why there is no sigma_turn
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
     assumption: str = ""  # what the interval of a foreign tool's printed figures assumes

@@ -91,7 +91,7 @@ def _contract(e: Estimate) -> list[str]:
         f"  interval       {c.interval.kind}: from [{c.interval.start}] to [{c.interval.stop}]"
     )
     lines.append(
-        "  expected       " + ", ".join(f"{n} {count} a turn" for n, count in c.counts().items())
+        "  expected       " + ", ".join(f"{n} {count} per turn" for n, count in c.counts().items())
     )
     lines.append(
         "  parameters     " + (", ".join(f"{n}={v}" for n, v in c.params.items()) or "none")
@@ -193,12 +193,10 @@ def _extremes(bundle: Bundle, e: Estimate) -> list[str]:
 
 
 def _fixed_cost(e: Estimate, fit: MarginalFit) -> str:
-    """c, whether the line holds, and by how much A / N of the smallest test overstates a turn
-    (design 6.2).
-    """
+    """c, whether the line holds, and by how much A / N of the smallest test overstates a turn."""
     holds = fit.line_holds()
     bend = "bend not tested" if holds is None else "the line holds" if holds else _bend(fit)
-    cost = f"{digits.with_interval(fit.c, fit.c_interval.half_width)} {e.clock.unit} a test"
+    cost = f"{digits.with_interval(fit.c, fit.c_interval.half_width)} {e.clock.unit} per test"
     if e.flow is not None and e.flow.initial and fit.b:
         cost += (
             f", {_percent(fit.fixed_cost_share(e.flow.initial))} of the {e.flow.initial} "

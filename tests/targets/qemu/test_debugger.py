@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 from cyclometer.errors import MeasurementFailed
-from cyclometer.targets.qemu.debugger import Debugger
+from cyclometer.targets.qemu.debugger import TRIED, Debugger
 
 FILES = {
     "target.xml": b'<target><xi:include href="core.xml"/><xi:include href="system.xml"/></target>',
@@ -87,3 +88,13 @@ def test_single_steps_are_asked_for_by_the_name_that_a_version_knows(
     object.__new__(Debugger).log("exec")
     assert taken == [*said, "log exec"]
     assert packets == []
+
+
+def test_the_limits_name_the_version_that_messages_recommend(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits = (Path(__file__).parents[3] / "LIMITS.md").read_text()
+    assert f"run with QEMU {TRIED}," in limits
+    monkeypatch.setattr(Debugger, "_answer", lambda *_: b"unknown command")
+    with pytest.raises(MeasurementFailed, match=f"version {re.escape(TRIED)} does"):
+        object.__new__(Debugger).monitor("no such command")

@@ -136,7 +136,7 @@ def _contract(e: Estimate) -> dict[str, str]:
     rate = f", {e.clock.hz / 1e6:.1f} MHz" if e.clock.hz else ""
     facts = {
         "timed": sequence.interval(c),
-        "a turn counts": counts or "nothing expected",
+        "counts per turn": counts or "nothing expected",
         "not counted here": ", ".join(e.unproven),
         "parameters": ", ".join(f"{name} {value}" for name, value in c.params.items()),
         "correction": c.correction,

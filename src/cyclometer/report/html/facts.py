@@ -28,7 +28,7 @@ WORDS = {
     "test.",
     "excluded": "A test with a known disturbance or a broken contract. It is kept and shown, and "
     "does not count.",
-    "contract": "What a circle times and how often each event must be counted a turn. Tests that "
+    "contract": "What a circle times and how often each event must be counted per turn. Tests that "
     "differ are invalid.",
     "ticks": "Steps of a reference clock, such as the x86 TSC. They are time, not core cycles.",
     "equivalent": "The whole interval of the change lies within the margin.",

@@ -21,6 +21,8 @@ from cyclometer.errors import MeasurementFailed
 from cyclometer.targets import child
 from cyclometer.targets.console import CONSOLE_MAX_BYTES
 
+TRIED = "7.2"
+"""The version of QEMU that traces are tried with; LIMITS.md says so, too."""
 LOG_MAX_BYTES = 256 << 20  # of a window
 _CHUNK_BYTES = 1 << 16
 _BLOCK_BYTES = 512  # stat(2)
@@ -158,7 +160,7 @@ class Debugger:
         """A command of QEMU's monitor that prints nothing unless it fails."""
         if not self._understood(words):
             raise MeasurementFailed(
-                f"QEMU's monitor does not understand {words!r}; version 7.2 does"
+                f"QEMU's monitor does not understand {words!r}; version {TRIED} does"
             )
 
     def _understood(self, words: str) -> bool:
@@ -225,7 +227,7 @@ class Debugger:
         answer = self._ask(f"p{number:x}").decode()
         if not re.fullmatch(r"([0-9a-f]{2})+", answer):
             raise MeasurementFailed(
-                f"QEMU gives its debugger no register of number {number}; version 7.2 does"
+                f"QEMU gives its debugger no register of number {number}; version {TRIED} does"
             )
         return int.from_bytes(bytes.fromhex(answer), "little")
 
@@ -235,7 +237,7 @@ class Debugger:
             self._numbers = self._number_registers()
         if name not in self._numbers:
             raise MeasurementFailed(
-                f"QEMU has no register {name} for its debugger; version 7.2 does"
+                f"QEMU has no register {name} for its debugger; version {TRIED} does"
             )
         return self._numbers[name]
 

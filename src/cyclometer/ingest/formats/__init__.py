@@ -18,6 +18,7 @@ IN_TREE = {
     "hackbench": "linux.hackbench",
     "hyperfine": "frameworks.hyperfine",
     "kbench": "documents.kbench",
+    "libtest": "frameworks.libtest",
     "lkp": "documents.lkp",
     "lmbench": "linux.lmbench",
     "microkit": "sel4.microkit",

@@ -16,7 +16,7 @@ from cyclometer.compare.pairing import side
 from cyclometer.errors import CyclometerError
 from cyclometer.lint import check
 from cyclometer.report import aa as printed_aa
-from cyclometer.report import comparison, detail, table
+from cyclometer.report import comparison, detail, documents, table
 from cyclometer.report import history as printed_history
 from cyclometer.report import matrix as printed_matrix
 from cyclometer.report.chart.registry import CHARTS
@@ -83,4 +83,4 @@ def _of_circle(bundle: Bundle, key: str) -> Iterator[tuple[str, Callable[[], Any
 
 
 def _strict(value: Any) -> str:
-    return json.dumps(value, allow_nan=False)
+    return json.dumps(documents.plain(value), allow_nan=False)

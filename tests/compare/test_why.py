@@ -29,7 +29,7 @@ def test_why_tells_more_instructions_from_slower_ones(after: dict[str, float], s
     (found,) = why.why(before, proven(**same, **after))
     assert found.sentence == said
     assert said in report.markdown([found])
-    assert report.as_json([found])["circles"][0]["after"]["cycles"] == after["cycles"]
+    assert report.as_json([found]).circles[0].after["cycles"] == after["cycles"]
 
 
 def test_without_counters_why_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from msgspec import structs
 from cyclometer.bundle.model import Bundle
 from cyclometer.estimate.rows import estimates
 from cyclometer.report import brief as brief_table
-from cyclometer.report import table
+from cyclometer.report import documents, table
 from tests.report.sample_bundles import PIPE, SIGNAL, TIMER, Maker, typical
 
 
@@ -67,7 +67,7 @@ def test_a_run_without_priorities_says_so_in_its_title(
 
 def test_json_has_every_row_and_no_number_that_does_not_exist() -> None:
     bundle = typical()
-    result = json.loads(json.dumps(table.as_json(bundle), allow_nan=False))
+    result = json.loads(json.dumps(documents.plain(table.as_json(bundle)), allow_nan=False))
     assert result["clock"] == {"name": "tsc", "unit": "ticks", "hz": 2.5e9, "exact": False}
     rows = {row["key"]: row for row in result["rows"]}
     assert list(rows) == [PIPE.key, TIMER.key, SIGNAL.key]

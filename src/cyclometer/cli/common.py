@@ -13,6 +13,8 @@ from cyclometer.text import one_line
 from cyclometer.units import seconds
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from cyclometer.bundle.model import Bundle
     from cyclometer.errors import BrokenPlugin
 
@@ -180,7 +182,7 @@ def complain(sentence: object) -> None:
     click.echo(f"cyclometer: {one_line(str(sentence), _LONGEST)}", err=True)
 
 
-def print_json(kind: str, content: Mapping[str, Any]) -> None:
+def print_json(kind: str, content: Struct | Mapping[str, Any]) -> None:
     """Prints a document of this kind (report.documents) on standard output."""
     from cyclometer.report import documents
 

@@ -19,6 +19,8 @@ from cyclometer.errors import UsageError
 from cyclometer.units import UNITS, percent
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from cyclometer.compare.finding import Options
 
 _Result_contra = TypeVar("_Result_contra", contravariant=True)
@@ -125,7 +127,7 @@ class Report(Protocol[_Result_contra]):
 
     def show(self, result: _Result_contra, /) -> None: ...
 
-    def as_json(self, result: _Result_contra, /) -> dict[str, Any]: ...
+    def as_json(self, result: _Result_contra, /) -> Struct | dict[str, Any]: ...
 
     def markdown(self, result: _Result_contra, /) -> str: ...
 

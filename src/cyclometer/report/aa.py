@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich import box
 from rich.table import Table
 
 from cyclometer.compare.aa import Alarms, Record
+from cyclometer.report import documents
 from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line
 
@@ -23,10 +22,11 @@ def show(record: Record) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for at, name in enumerate(_HEADS):
         table.add_column(name, justify="right" if at else "left")
-    for alarms in record.methods:
-        table.add_row(*_cells(alarms))
+    found = as_json(record)
+    for one in found.methods:
+        table.add_row(*_cells(one))
     console.print(table)
-    console.print(sentence(record), style="bold", soft_wrap=True)
+    console.print(found.summary, style="bold", soft_wrap=True)
 
 
 def sentence(record: Record) -> str:
@@ -41,36 +41,28 @@ def sentence(record: Record) -> str:
     )
 
 
-def as_json(record: Record) -> dict[str, Any]:
-    """{"methods": [{"method", "alarms", "comparisons", "rate", "interval", "nominal"}],
-    "summary"}.
-    """
-    return {
-        "methods": [
-            {
-                "method": a.method,
-                "alarms": a.alarms,
-                "comparisons": a.comparisons,
-                "rate": a.rate if a.comparisons else None,
-                "interval": list(a.interval) if a.comparisons else None,
-                "nominal": a.nominal,
-            }
-            for a in record.methods
-        ],
-        "summary": sentence(record),
-    }
+def as_json(record: Record) -> documents.FalseAlarms:
+    """The document that both tables print."""
+    return documents.FalseAlarms([_rate(a) for a in record.methods], sentence(record))
+
+
+def _rate(a: Alarms) -> documents.AlarmRate:
+    """A method's rate with its interval; without either if nothing could be compared."""
+    rate, interval = (a.rate, a.interval) if a.comparisons else (None, None)
+    return documents.AlarmRate(a.method, a.alarms, a.comparisons, rate, interval, a.nominal)
 
 
 def markdown(record: Record) -> str:
     """The table and its sentence."""
+    found = as_json(record)
     lines = [line(_HEADS), "|---|--:|--:|--:|--:|--:|"]
-    lines += [line(_cells(alarms)) for alarms in record.methods]
-    return "\n".join([*lines, "", sentence(record)]) + "\n"
+    lines += [line(_cells(one)) for one in found.methods]
+    return "\n".join([*lines, "", found.summary]) + "\n"
 
 
-def _cells(a: Alarms) -> tuple[str, ...]:
+def _cells(a: documents.AlarmRate) -> tuple[str, ...]:
     promised = "-" if a.nominal is None else f"{100 * a.nominal:g} %"
-    if not a.comparisons:
+    if a.rate is None or a.interval is None:
         return a.method, "-", "0", "does not apply", "-", promised
     low, high = a.interval
     interval = f"{100 * low:.1f} to {100 * high:.1f} %"

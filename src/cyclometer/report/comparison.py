@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from rich import box
 from rich.table import Table
@@ -14,9 +13,8 @@ from rich.table import Table
 from cyclometer.compare.finding import CHANGED, DECIDED, VERDICTS, Finding, Options
 from cyclometer.compare.pairing import ComparedCircle, circumstances_apart
 from cyclometer.compare.verdicts import Comparison, gate_code
-from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.summary import ASSUMPTION
-from cyclometer.report import changes, identity
+from cyclometer.report import changes, documents, identity
 from cyclometer.report.brief import page_columns
 from cyclometer.report.cells import (
     change,
@@ -29,7 +27,6 @@ from cyclometer.report.cells import (
     why,
 )
 from cyclometer.report.markdown import code, line, words
-from cyclometer.report.table import finite
 from cyclometer.report.terminal import Terminal
 
 KIND = "comparison"
@@ -158,58 +155,55 @@ def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def as_json(comparison: Comparison) -> dict[str, Any]:
-    """{"rows": [...], "summary": {...}}; numbers that do not exist are null."""
-    return {
-        "rows": [_row_json(finding) for finding in comparison.findings],
-        "summary": {
-            "sentence": sentence(comparison),
-            "sessions": list(comparison.notes),
-            "counts": comparison.counts(),
-            "gate_exit_code": gate_code(comparison),
-            "margin": comparison.options.margin,
-            "margin_amounts": comparison.options.amounts,
-            "fdr": comparison.options.fdr,
-            "layout_floor": comparison.options.layout_floor,
-            "differences": [
-                {"name": n, "before": x, "after": y} for n, x, y in differences(comparison)
-            ],
-            "problems": {
-                name: [{"kind": p.kind, "where": p.where, "what": p.what} for p in side.problems]
-                for name, side in zip(("before", "after"), comparison.sides, strict=True)
-            },
+def as_json(comparison: Comparison) -> documents.Comparison:
+    """Every row and the summary, with what either side's measurement reported."""
+    o, (before, after) = comparison.options, comparison.sides
+    summary = documents.ComparisonSummary(
+        sentence=sentence(comparison),
+        sessions=list(comparison.notes),
+        counts=comparison.counts(),
+        gate_exit_code=gate_code(comparison),
+        margin=o.margin,
+        margin_amounts=dict(o.amounts),
+        fdr=o.fdr,
+        layout_floor=o.layout_floor,
+        differences=[documents.Difference(*one) for one in differences(comparison)],
+        problems={
+            "before": documents.problems(before.problems),
+            "after": documents.problems(after.problems),
         },
-    }
+    )
+    return documents.Comparison([_row(finding) for finding in comparison.findings], summary)
 
 
-def _row_json(f: Finding) -> dict[str, Any]:
-    either = f.pair.before or f.pair.after
-    assert either is not None
-    return {
-        "key": f.key,
-        "on": f.pair.on,
-        "before": _value_json(f.before),
-        "after": _value_json(f.after),
-        "unit": f.unit,
-        "change": f.change,
-        "interval": None if f.interval is None else finite([f.interval.low, f.interval.high]),
-        "verdict": f.verdict,
-        "word": f.word,
-        "reason": f.reason,
-        "title": either.estimate.contract.title,
-        "configuration": [configuration(f.pair.before), configuration(f.pair.after)],
-        "method": either.estimate.method,
-        "better": either.estimate.better,
-        "runs": [_runs(f.pair.before), _runs(f.pair.after)],
-        "scope": f.scope,
-        "p": f.p,
-        "minimum_detectable": _number(f.minimum_detectable),
-        "more": f.more,
-        "maximum": [c and c.estimate.maximum for c in (f.pair.before, f.pair.after)],
-        "overall_change": f.overall_change,
-        "disagreement": f.disagreement,
-        "assumption": next((c.estimate.assumption for c in (f.pair.before, f.pair.after) if c), ""),
-    }
+def _row(f: Finding) -> documents.ComparedRow:
+    pair = (f.pair.before, f.pair.after)
+    either = next(circle.estimate for circle in pair if circle is not None)
+    return documents.ComparedRow(
+        key=f.key,
+        on=f.pair.on,
+        before=documents.value(f.before),
+        after=documents.value(f.after),
+        unit=f.unit,
+        change=f.change,
+        interval=None if f.interval is None else documents.ends(f.interval),
+        verdict=f.verdict,
+        word=f.word,
+        reason=f.reason,
+        title=either.contract.title,
+        configuration=[configuration(circle) for circle in pair],
+        method=either.method,
+        better=either.better,
+        runs=[_runs(circle) for circle in pair],
+        scope=f.scope,
+        p=f.p,
+        minimum_detectable=f.minimum_detectable,
+        more=f.more,
+        maximum=[None if circle is None else circle.estimate.maximum for circle in pair],
+        overall_change=f.overall_change,
+        disagreement=f.disagreement,
+        assumption=either.assumption,
+    )
 
 
 def markdown(comparison: Comparison) -> str:
@@ -269,14 +263,6 @@ def _with_interval(f: Finding) -> str:
 
 def _percent(fraction: float) -> str:
     return f"{100 * fraction:g} %"
-
-
-def _value_json(level: LevelsEstimate | None) -> float | None:
-    return None if level is None else _number(level.value)
-
-
-def _number(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
 
 
 def _runs(circle: ComparedCircle | None) -> int:

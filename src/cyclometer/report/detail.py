@@ -5,8 +5,6 @@ samples.
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 import msgspec
 import numpy as np
@@ -36,7 +34,9 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
     """
     found = chosen(estimates(bundle), key)
     if as_json:
-        click.echo(documents.dumps("circle", {"rows": [_json(bundle, e) for e in found]}))
+        click.echo(
+            documents.dumps("circle", documents.CircleDetails([_row(bundle, e) for e in found]))
+        )
         return
     console = Terminal()
     for estimate in found:
@@ -56,29 +56,26 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
             console.print(line, soft_wrap=True)
 
 
-def _json(bundle: Bundle, e: Estimate) -> dict[str, Any]:
+def _row(bundle: Bundle, e: Estimate) -> documents.DetailedRow:
     """What a line of the table says, and what only this page does."""
     fit, quantiles = e.fixed_cost, e.tails.supported if e.tails else ()
-    return table.row_json(e) | {
-        "contract": msgspec.to_builtins(e.contract),
-        "fixed_cost_interval": fit and table.finite([fit.c_interval.low, fit.c_interval.high]),
-        "quantile_intervals": {str(q.p): [q.interval.low, q.interval.high] for q in quantiles},
-        "modes": [{"latency": mode.position, "share": mode.share} for mode in e.modes],
-        "clock_offset": e.clock_offset,
-        "idle_states": surroundings.idle_states(bundle.identity, e.contract.key),
-        "sigma_turn": e.sigma_turn,
-        "sigma_reason": e.sigma_reason,
-        "run_estimates": [
-            {
-                "run": r.run,
-                "latency": r.latency.value,
-                "base": r.base.value,
-                "share": r.base.share,
-                "overall": r.overall.value,
-            }
+    return documents.DetailedRow(
+        **msgspec.structs.asdict(table.row(e)),
+        contract=e.contract,
+        fixed_cost_interval=None if fit is None else documents.ends(fit.c_interval),
+        quantile_intervals={str(q.p): (q.interval.low, q.interval.high) for q in quantiles},
+        modes=[documents.Mode(mode.position, mode.share) for mode in e.modes],
+        clock_offset=e.clock_offset,
+        idle_states=surroundings.idle_states(bundle.identity, e.contract.key),
+        sigma_turn=e.sigma_turn,
+        sigma_reason=e.sigma_reason,
+        run_estimates=[
+            documents.RunLatencies(
+                r.run, r.latency.value, r.base.value, r.base.share, r.overall.value
+            )
             for r in e.runs
         ],
-    }
+    )
 
 
 def _contract(e: Estimate) -> list[str]:

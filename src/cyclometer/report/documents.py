@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
+from cyclometer.bundle import model
+from cyclometer.estimate.interval import Interval as MeasuredInterval
+from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.record.schema import Clock, Contract
 from cyclometer.report import explain_documents
 
@@ -229,7 +232,7 @@ class AlarmRate(Struct):
     alarms: int
     comparisons: int
     rate: Share
-    interval: Annotated[list[float] | None, Meta(description="low and high")]
+    interval: Annotated[tuple[float, float] | None, Meta(description="low and high")]
     nominal: float | None
 
 
@@ -632,6 +635,21 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
 """Kind -> version and type."""
 
 
+def value(level: LevelsEstimate | None) -> float | None:
+    """A latency per turn, in the unit of its clock; None if there is none."""
+    return None if level is None else level.value
+
+
+def ends(interval: MeasuredInterval) -> tuple[float, float]:
+    """An interval as a document states it; an end that is open becomes null when it is printed."""
+    return interval.low, interval.high
+
+
+def problems(found: Iterable[model.Problem]) -> list[Problem]:
+    """What went wrong in a measurement, as documents state it."""
+    return [Problem(kind=p.kind, where=p.where, what=p.what) for p in found]
+
+
 def name(kind: str) -> str:
     """What `schema` says in a document of this kind."""
     return f"cyclometer/{kind}/{KINDS[kind][0]}"
@@ -642,18 +660,21 @@ def describe(kind: str) -> str:
     return (KINDS[kind][1].__doc__ or "").strip()
 
 
-def dumps(kind: str, content: Mapping[str, Any]) -> str:
-    """A document of this kind."""
-    return json.dumps({"schema": name(kind), **_finite(content)}, indent=1, allow_nan=False)
+def dumps(kind: str, content: Struct | Mapping[str, Any]) -> str:
+    """A document of this kind, from its type in `KINDS` or from a mapping like it."""
+    return json.dumps({"schema": name(kind), **plain(content)}, indent=1, allow_nan=False)
 
 
-def _finite(value: Any) -> Any:
-    """`value` with null for every number that JSON does not have."""
+def plain(value: Any) -> Any:
+    """`value` as plain data, with null for every number that JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, Struct):
+        members = msgspec.structs.fields(value)
+        return {one.encode_name: plain(getattr(value, one.name)) for one in members}
     if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def schema(kind: str) -> dict[str, Any]:

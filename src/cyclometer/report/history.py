@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 import click
 
-from cyclometer.compare.history import ChangePoint, Point, Series
+from cyclometer.compare.history import Series
+from cyclometer.report import documents
 from cyclometer.report.cells import signed
 from cyclometer.report.markdown import code, line, words
 from cyclometer.text import plain
@@ -19,21 +19,25 @@ KIND = "history"
 _MOST_NAMED = 8
 _MARKDOWN_ROWS = 25
 
+_Change = tuple[documents.Series, documents.ChangePoint]
+
 
 def show(found: Sequence[Series]) -> None:
     """Prints what changed in the identity at each moment, and the circles that changed there; the
     largest first.
     """
-    at: dict[tuple[str, str], list[tuple[Series, ChangePoint]]] = {}
-    for series, change in _by_size(found):
-        at.setdefault((_where(change.last), _where(change.first)), []).append((series, change))
-    for (last, first), moved in at.items():
-        click.echo(plain(f"between {last} and {first}"))
+    history = as_json(found)
+    at: dict[tuple[str, str], list[_Change]] = {}
+    for series, change in _by_size(history):
+        last, first = series.points[change.at - 1 : change.at + 1]
+        at.setdefault((_where(last), _where(first)), []).append((series, change))
+    for (before, after), moved in at.items():
+        click.echo(plain(f"between {before} and {after}"))
         for name in dict.fromkeys(name for _, change in moved for name in _named(change)):
             click.echo(plain(f"    {name}"))
         for series, change in moved:
             click.echo(plain(f"  {series.key}: {_moved(change)} {series.unit}, {_chance(change)}"))
-    click.echo(sentence(found))
+    click.echo(history.summary)
 
 
 def sentence(found: Sequence[Series]) -> str:
@@ -49,41 +53,38 @@ def sentence(found: Sequence[Series]) -> str:
     )
 
 
-def as_json(found: Sequence[Series]) -> dict[str, Any]:
-    """{"series": [{"key", "unit", "points", "changes", "missing"}], "summary"}."""
-    return {"series": [_series_json(series) for series in found], "summary": sentence(found)}
+def as_json(found: Sequence[Series]) -> documents.History:
+    """The document that `show` and `markdown` print."""
+    return documents.History([_series(series) for series in found], sentence(found))
 
 
-def _series_json(series: Series) -> dict[str, Any]:
-    return {
-        "key": series.key,
-        "unit": series.unit,
-        "configuration": series.points[-1].configuration,
-        "points": [{"when": p.when, "bundle": p.bundle, "value": p.value} for p in series.points],
-        "changes": [
-            {
-                "at": series.points.index(c.first),
-                "when": c.first.when,
-                "before": c.before,
-                "after": c.after,
-                "change": c.change,
-                "p": c.p,
-                "changed": [{"name": n, "before": b, "after": a} for n, b, a in c.changed],
-            }
-            for c in series.changes
-        ],
-        "missing": series.missing,
-    }
+def _series(series: Series) -> documents.Series:
+    points = [documents.Point(p.when, p.bundle, p.value) for p in series.points]
+    changes = [
+        documents.ChangePoint(
+            series.points.index(c.first),
+            c.first.when,
+            c.before,
+            c.after,
+            c.change,
+            c.p,
+            [documents.Difference(*named) for named in c.changed],
+        )
+        for c in series.changes
+    ]
+    configuration = series.points[-1].configuration
+    return documents.Series(series.key, series.unit, configuration, points, changes, series.missing)
 
 
 def markdown(found: Sequence[Series]) -> str:
     """The sentence and a table of the largest change points, at most _MARKDOWN_ROWS of them."""
-    lines = [f"**{words(sentence(found))}**", ""]
-    listed = _by_size(found)
+    history = as_json(found)
+    lines = [f"**{words(history.summary)}**", ""]
+    listed = _by_size(history)
     if listed:
         lines += ["| circle | change | since | what changed there |", "|---|--:|---|---|"]
     for series, change in listed[:_MARKDOWN_ROWS]:
-        where = (change.first.when, "; ".join(_named(change)))
+        where = (change.when, "; ".join(_named(change)))
         cells = (code(series.key), signed(change.change), *map(words, where))
         lines.append(line(cells))
     if len(listed) > _MARKDOWN_ROWS:
@@ -91,12 +92,12 @@ def markdown(found: Sequence[Series]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _by_size(found: Sequence[Series]) -> list[tuple[Series, ChangePoint]]:
-    listed = [(series, change) for series in found for change in series.changes]
+def _by_size(history: documents.History) -> list[_Change]:
+    listed = [(series, change) for series in history.series for change in series.changes]
     return sorted(listed, key=lambda item: -abs(item[1].change))
 
 
-def _moved(change: ChangePoint) -> str:
+def _moved(change: documents.ChangePoint) -> str:
     return f"{signed(change.change)}, from {_level(change.before)} to {_level(change.after)}"
 
 
@@ -105,17 +106,17 @@ def _level(value: float) -> str:
     return f"{Decimal(f'{value:.5g}'):f}"
 
 
-def _chance(change: ChangePoint) -> str:
+def _chance(change: documents.ChangePoint) -> str:
     return "exact clock" if change.p is None else f"p {change.p:.2g}"
 
 
-def _where(point: Point) -> str:
+def _where(point: documents.Point) -> str:
     return f"{point.when} {point.bundle}".strip()
 
 
-def _named(change: ChangePoint) -> list[str]:
+def _named(change: documents.ChangePoint) -> list[str]:
     """What changed in the identity, a line each."""
-    lines = [f"{name}: {b or 'unknown'} -> {a or 'unknown'}" for name, b, a in change.changed]
+    lines = [f"{d.name}: {d.before or 'unknown'} -> {d.after or 'unknown'}" for d in change.changed]
     left = len(lines) - _MOST_NAMED
     return [*lines[:_MOST_NAMED], *([f"and {left} more"] if left > 0 else [])] or [
         "nothing in the identity changed"

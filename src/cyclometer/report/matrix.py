@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich import box
 from rich.table import Table
 
+from cyclometer.compare.finding import Finding
 from cyclometer.compare.matrix import ColumnMean, Matrix, MatrixRow, ratio
-from cyclometer.report import identity
+from cyclometer.compare.pairing import ComparedCircle
+from cyclometer.report import documents, identity
 from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line, words
 from cyclometer.report.table import latency
@@ -91,44 +91,39 @@ def sentence(matrix: Matrix) -> str:
     )
 
 
-def as_json(matrix: Matrix) -> dict[str, Any]:
-    """{"columns", "rows", "means", "differences", "summary"}; a cell is null where a column has no
-    such circle.
-    """
-    return {
-        "columns": list(matrix.columns),
-        "rows": [
-            {
-                "key": row.contract.key,
-                "unit": row.unit,
-                "cells": [_cell_json(row, column) for column in range(len(matrix.columns))],
-            }
+def as_json(matrix: Matrix) -> documents.Matrix:
+    """The document; a cell is null where a column has no such circle."""
+    return documents.Matrix(
+        columns=list(matrix.columns),
+        rows=[
+            documents.MatrixRow(
+                row.contract.key, row.unit, list(map(_cell, row.cells, row.findings))
+            )
             for row in matrix.rows
         ],
-        "means": [
-            {"class": name, "columns": [{"ratio": m.ratio, "rows": m.rows} for m in means]}
+        means=[
+            documents.ClassMeans(name, [documents.Ratio(m.ratio, m.rows) for m in means])
             for name, means in matrix.means.items()
         ],
-        "differences": {
-            column: [{"name": n, "before": x, "after": y} for n, x, y in found]
+        differences={
+            column: [documents.Difference(*one) for one in found]
             for column, found in differences(matrix).items()
         },
-        "summary": sentence(matrix),
-    }
+        summary=sentence(matrix),
+    )
 
 
-def _cell_json(row: MatrixRow, column: int) -> dict[str, Any] | None:
-    circle, finding = row.cells[column], row.findings[column]
+def _cell(circle: ComparedCircle | None, finding: Finding | None) -> documents.Cell | None:
     if circle is None:
         return None
     e = circle.estimate
-    return {
-        "value": e.latency and e.latency.value,
-        "valid": e.valid,
-        "reason": finding.reason if finding else e.reason,
-        "change": finding and finding.change,
-        "verdict": finding and finding.verdict,
-    }
+    return documents.Cell(
+        value=documents.value(e.latency),
+        valid=e.valid,
+        reason=finding.reason if finding else e.reason,
+        change=finding.change if finding else None,
+        verdict=finding.verdict if finding else None,
+    )
 
 
 def markdown(matrix: Matrix) -> str:

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Estimates as a terminal table and as JSON."""
+"""Estimates as a terminal table, and as the document that JSON is made from."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import msgspec
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -18,7 +16,7 @@ from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.regimes import Regime
 from cyclometer.estimate.rows import Estimate, estimates
-from cyclometer.report import brief
+from cyclometer.report import brief, documents
 from cyclometer.report.circle import names
 from cyclometer.report.terminal import Terminal
 from cyclometer.text import plain
@@ -249,52 +247,45 @@ def _disagree(e: Estimate) -> bool:
     return bool(e.base and e.overall and e.overall.value > 1.05 * e.base.value)
 
 
-def as_json(bundle: Bundle) -> dict[str, Any]:
-    """{"clock", "rows": [...]} as `show --json` prints it."""
+def as_json(bundle: Bundle) -> documents.Estimates:
+    """Every circle of a bundle, as `show --json` prints them."""
     found = estimates(bundle)
-    clock = found[0].clock if found else None
-    return {
-        "bundle": bundle.digest,
-        "target": bundle.identity.target,
-        "clock": clock and msgspec.to_builtins(clock),
-        "rows": [row_json(e) for e in found],
-        "problems": [
-            {"kind": p.kind, "where": p.where, "what": p.what} for p in bundle.identity.problems
-        ],
-    }
+    return documents.Estimates(
+        bundle=bundle.digest,
+        target=bundle.identity.target,
+        clock=found[0].clock if found else None,
+        rows=[row(e) for e in found],
+        problems=documents.problems(bundle.identity.problems),
+    )
 
 
-def row_json(e: Estimate) -> dict[str, Any]:
-    """One estimate as plain data; numbers that do not exist are null."""
-    return {
-        "key": e.contract.key,
-        "configuration": e.configuration,
-        "params": e.contract.params,
-        "method": e.method,
-        "unit": e.clock.unit,
-        "estimate": e.latency and e.latency.value,
-        "interval": e.latency and finite([e.latency.interval.low, e.latency.interval.high]),
-        "scope": e.latency and e.latency.scope,
-        "ns": e.ns,
-        "base": e.base and e.base.value,
-        "overall": e.overall and e.overall.value,
-        "overall_interval": e.overall and finite([e.overall.interval.low, e.overall.interval.high]),
-        "fixed_cost": e.fixed_cost and e.fixed_cost.c,
-        "line_holds": e.fixed_cost and e.fixed_cost.line_holds(),
-        "first_pass": e.cold,
-        "spread": e.latency and e.latency.spread if e.latency and e.latency.runs > 1 else None,
-        "runs": len(e.runs),
-        "tests": e.tests,
-        "set_aside": e.set_aside,
-        "steadiness": e.steadiness,
-        "settled": e.settled,
-        "valid": e.valid,
-        "reason": e.reason,
-        "unproven": list(e.unproven),
-        "quantiles": e.tails and {str(q.p): q.value for q in e.tails.supported},
-    }
-
-
-def finite(ends: list[float]) -> list[float | None]:
-    """JSON has no infinity: an open end is null."""
-    return [end if math.isfinite(end) else None for end in ends]
+def row(e: Estimate) -> documents.Row:
+    """One estimate; what does not exist is None."""
+    latency, overall, fit = e.latency, e.overall, e.fixed_cost
+    return documents.Row(
+        key=e.contract.key,
+        configuration=e.configuration,
+        params=e.contract.params,
+        method=e.method,
+        unit=e.clock.unit,
+        estimate=documents.value(latency),
+        interval=None if latency is None else documents.ends(latency.interval),
+        scope=None if latency is None else latency.scope,
+        ns=e.ns,
+        base=documents.value(e.base),
+        overall=documents.value(overall),
+        overall_interval=None if overall is None else documents.ends(overall.interval),
+        fixed_cost=None if fit is None else fit.c,
+        line_holds=None if fit is None else fit.line_holds(),
+        first_pass=e.cold,
+        spread=latency.spread if latency and latency.runs > 1 else None,
+        runs=len(e.runs),
+        tests=e.tests,
+        set_aside=e.set_aside,
+        steadiness=e.steadiness,
+        settled=e.settled,
+        valid=e.valid,
+        reason=e.reason,
+        unproven=list(e.unproven),
+        quantiles={str(q.p): q.value for q in e.tails.supported} if e.tails else None,
+    )

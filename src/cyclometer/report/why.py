@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich import box
 from rich.table import Table
 
 from cyclometer.compare.why import Why
 from cyclometer.report.comparison import paper
+from cyclometer.report.explain_documents import Counted, CountedCircle
 from cyclometer.report.markdown import code, line
 
 KIND = "why"
@@ -33,14 +32,9 @@ def show(found: list[Why]) -> None:
     console.print(table)
 
 
-def as_json(found: list[Why]) -> dict[str, Any]:
+def as_json(found: list[Why]) -> Counted:
     """Every counter of both sides."""
-    return {
-        "circles": [
-            {"key": one.key, "before": one.before, "after": one.after, "sentence": one.sentence}
-            for one in found
-        ]
-    }
+    return Counted([CountedCircle(w.key, w.before, w.after, w.sentence) for w in found])
 
 
 def markdown(found: list[Why]) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from cyclometer.estimate.regimes import Regime
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report import table
+from cyclometer.report import documents, table
 from cyclometer.report.export.request import ExportRequest
 
 
@@ -40,7 +40,8 @@ def _row(name: str, e: Estimate) -> dict[str, Any]:
         }
         for r in e.runs
     ]
-    return table.row_json(e) | {
+    row: dict[str, Any] = documents.plain(table.row(e))
+    return row | {
         "name": name,
         "clock": msgspec.to_builtins(e.clock),
         "better": e.better,
@@ -50,10 +51,9 @@ def _row(name: str, e: Estimate) -> dict[str, Any]:
 
 
 def _regime(regime: Regime) -> dict[str, Any]:
-    ends = table.finite([regime.interval.low, regime.interval.high])
     return {
         "estimate": regime.value,
-        "interval": ends,
+        "interval": documents.plain(documents.ends(regime.interval)),
         "tests": regime.tests,
         "share": regime.share,
     }

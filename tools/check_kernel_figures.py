@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The instructions in kernel/README.md's tables are those that tests/data/kernel-counts.tsv keeps.
+"""The figures in kernel/README.md's tables are those that were measured.
+
+Instructions are those that tests/data/kernel-counts.tsv keeps, cycles the ranges over layouts of
+docs/experiments/layout.md, and what they have to beat is what a test on the RTL asserts.
 
 A row names a circle, or the beginning of several; `N` in it stands for any part of a key. A figure
 in brackets is that of `cross`. Figures are whole; the kept counts round to them. A circle that only
@@ -16,6 +19,9 @@ from pathlib import Path
 from findings import run
 
 PAGE, TABLE = "kernel/README.md", "tests/data/kernel-counts.tsv"
+LAYOUTS = "docs/experiments/layout.md"
+ASSERTED = "tests/e2e/test_rocket_figures.py"
+CYCLES = "mean warm cycles"
 COLUMNS = {
     "default": "board=virt",
     "mcs=on": "board=virt mcs=on",
@@ -33,10 +39,30 @@ def check(root: Path) -> Iterator[str]:
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if not line.startswith("|"):
                 heads = []
-            elif "default" in cells and cells[0] == "row":
+            elif cells[0] == "row":
                 heads = cells
             elif heads and cells[0].startswith("`"):
-                yield from (f"{PAGE}:{number}: {what}" for what in _row(heads, cells, counts))
+                wrong = _cycles(root, cells) if CYCLES in heads else _row(heads, cells, counts)
+                yield from (f"{PAGE}:{number}: {what}" for what in wrong)
+
+
+def _cycles(root: Path, cells: list[str]) -> Iterator[str]:
+    """What is wrong with a row of cycles: key, range over layouts, the most that a test allows."""
+    name, printed, most = cells[0].strip("`"), cells[1], cells[2]
+    if f'"{name}": {most},' not in (root / ASSERTED).read_text():
+        yield f"{ASSERTED} does not assert that {name} takes {most} cycles at most"
+    measured = re.findall(rf"^\| `{re.escape(name)}` \|(.+)\|$", (root / LAYOUTS).read_text(), re.M)
+    ranges = {_range(row.split("|")) for row in measured}
+    if ranges and printed not in ranges:
+        yield f"{name} takes {' or '.join(sorted(ranges))} cycles over layouts, not {printed}"
+
+
+def _range(figures: list[str]) -> str:
+    """A row of the layouts' tables, which begins with the least and has the greatest after the
+    mean, if it has a mean.
+    """
+    least, greatest = figures[0], figures[2 if len(figures) > 3 else 1]
+    return f"{float(least):.0f} to {float(greatest):.0f}"
 
 
 def _row(

@@ -61,6 +61,12 @@ SEL4 = {
 # Sweeps of equal tasks: target, circle, tasks.
 SWEEPS = (("qemu-virt", YIELD, 20), ("rocket", YIELD, 4))
 
+# Two kernels as packages: of both a change is explained, of the second one a circle. Seconds on two
+# cores, packages and saved machines at hand.
+KERNELS = ("debian:linux-image-6.1.0-*-cloud-amd64", "debian:linux-image-6.12*-cloud-amd64")
+KDIFF_TARGET_S, EXPLAIN_TARGET_S = 60, 15
+EXPLAINED = "pipe.round_trip.cross.equal"
+
 # Whole suites on machines that are emulated or simulated: target, options, seconds they may take on
 # two cores.
 SUITES = (
@@ -107,6 +113,20 @@ def _emulated(folder: Path) -> None:
             f"suite            {len(rows)} circles on {target} in {suite_s:.0f} s (target "
             f"{target_s} s)"
         )
+
+
+def _kernels(_: Path) -> None:
+    """What is asked of two Linux kernels, once each has been fetched and has booted."""
+    _seconds(["kdiff", *KERNELS, "syscall.null"])
+    for name, target_s, command in (
+        ("kdiff of 6.1 and 6.12 by pipe futex syscall", KDIFF_TARGET_S, ["kdiff", *KERNELS]),
+        (
+            f"explain of {EXPLAINED}",
+            EXPLAIN_TARGET_S,
+            ["explain", "--kernel", KERNELS[1], EXPLAINED],
+        ),
+    ):
+        print(f"kernels          {name}: {_seconds(command):.0f} s (target {target_s} s)")
 
 
 def _by_turns(
@@ -264,6 +284,7 @@ PARTS = {
     "two-cpus": _two_cpus,
     "laboratory": _laboratory,
     "sweeps": _sweeps,
+    "kernels": _kernels,
     "emulated": _emulated,
 }
 

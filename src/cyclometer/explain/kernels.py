@@ -5,6 +5,7 @@ change.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -124,9 +125,12 @@ def _facts(bundle: Bundle) -> dict[str, str]:
 def _explained(
     changed: Sequence[KernelRow], requests: Sequence[Request]
 ) -> list[dict[str, Explanation | str]]:
-    """Of both sides by key: the turn, or why there is none. Both at once, each in a process."""
+    """Of both sides by key: the turn, or why there is none. Both at once, each in a process, which
+    collects no garbage: millions of steps stay alive until it ends, and looking through them takes
+    a quarter of its time.
+    """
     counts = [{row.key: row.counts[at] for row in changed} for at in (0, 1)]
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=gc.disable) as pool:
         return list(pool.map(traced, requests, counts))
 
 

@@ -73,13 +73,14 @@ def together(name: Name, parts: Sequence[Part[Name]]) -> Part[Name]:
 
 
 def labels(steps: Steps, places: AddressMap, name: Callable[[Place, int, int], Name]) -> list[Name]:
-    """`name(place, privilege, space)` of every step."""
-    found = zip(
-        steps["pc"].tolist(), steps["privilege"].tolist(), steps["space"].tolist(), strict=True
+    """`name(place, privilege, space)` of every step, asked once for all that are alike."""
+    at = list(
+        zip(steps["pc"].tolist(), steps["privilege"].tolist(), steps["space"].tolist(), strict=True)
     )
-    return [
-        name(places.at(pc, privilege == USER), privilege, space) for pc, privilege, space in found
-    ]
+    known = {
+        one: name(places.at(one[0], one[1] == USER), one[1], one[2]) for one in dict.fromkeys(at)
+    }
+    return [known[one] for one in at]
 
 
 def modes(steps: Steps) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from cyclometer.errors import MeasurementFailed
 
@@ -124,6 +125,7 @@ def pointers(
     return found + [found[-1]] * unknown + behind[:-1]
 
 
+@cache
 def _moves(text: str) -> int | None:
     """The bytes by which an instruction moves the stack pointer up, as far as its text says."""
     name, _, operands = text.partition(" ")

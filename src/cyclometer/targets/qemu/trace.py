@@ -124,6 +124,7 @@ AARCH64 = Dialect(
 # by the instruction set's name
 DIALECTS = {"riscv64": RISCV64, "x86_64": X86_64, "aarch64": AARCH64}
 _ASID = range(44, 60)  # bits of satp
+_NOTED = frozenset(("level", "space", "stack"))  # lines of registers, by the group that they end in
 
 
 @dataclass
@@ -302,30 +303,34 @@ def _parsed(
     runs: list[_Run] = []
     hart, ours, pending = b"", False, 0
     for match in dialect.line.finditer(log):
-        fields = match.groupdict()
-        cpu, cause = fields["cpu"], fields["cause"]
-        if cpu is not None:
+        kind = match.lastgroup or ""
+        if kind == "block":
+            cpu = match["cpu"]
             hart = hart or cpu
             ours = cpu == hart
             if ours:
-                block = BlockKey(*(int(fields[name], 16) for name in ("pc", "flags", "block")))
+                block = BlockKey(
+                    int(match["pc"], 16), int(match["flags"], 16), int(match[kind], 16)
+                )
                 if runs:
                     runs[-1].undo_from(block)
                 pcs = blocks.of(block) if dialect.blocks else (block.pc,)
                 privilege = dialect.privileges[block.flags & 3]
-                steps = [_Logged(pc, privilege, at=match.end()) for pc in pcs]
+                at = match.end()
+                steps = [_Logged(pc, privilege, at=at) for pc in pcs]
                 steps[0].flags, pending = pending, 0
                 runs.append(_Run(block, steps))
-        elif fields.get("listing"):
-            blocks.translated(fields["listing"])
-        elif (noted := _noted(fields, spaces, dialect)) is not None:
+        elif kind == "listing":
+            blocks.translated(match[kind])
+        elif kind in _NOTED:
             if ours and runs:
-                runs[-1].note(*noted)
-        elif fields["stopped"] and ours and runs:
-            runs.pop()  # an interrupt came between the line and the block
-        elif cause is None or fields.get("hart", hart) != hart:
-            continue
-        elif _between_steps(fields, runs, dialect):
+                runs[-1].note(*_noted(kind, match[kind], spaces, dialect))
+        elif kind == "stopped":
+            if ours and runs:
+                runs.pop()  # an interrupt came between the line and the block
+        elif (fields := match.groupdict()).get("hart", hart) == hart and _between_steps(
+            fields, runs, dialect
+        ):
             pending = INTERRUPTED
     if dialect.blocks:
         _follow_pointers(runs, blocks.code)
@@ -342,17 +347,13 @@ def _between_steps(
     return bool(runs) and not runs[-1].trap(fields.get("at"), cause in dialect.counted)
 
 
-def _noted(
-    fields: Mapping[str, bytes | None], spaces: Spaces, dialect: Dialect
-) -> tuple[str, int] | None:
+def _noted(kind: str, said: bytes, spaces: Spaces, dialect: Dialect) -> tuple[str, int]:
     """What a line of registers says: a field of a step, and its value."""
-    if level := fields.get("level"):
-        return "privilege", dialect.privileges[int(level)]
-    if space := fields.get("space"):
-        return "space", spaces.number(int(space, 16))
-    if stack := fields.get("stack"):
-        return "stack", int(stack, 16)
-    return None
+    if kind == "level":
+        return "privilege", dialect.privileges[int(said)]
+    if kind == "space":
+        return "space", spaces.number(int(said, 16))
+    return "stack", int(said, 16)
 
 
 def _follow_pointers(runs: Sequence[_Run], code: Mapping[int, Code]) -> None:

@@ -18,6 +18,7 @@ from cyclometer.explain.difference import difference
 from cyclometer.explain.explanation import Explanation, explain
 from cyclometer.explain.kernels import KernelRow, Kernels
 from cyclometer.record.address_map import AddressMap, Place
+from cyclometer.record.trace import TraceResult
 from cyclometer.report import kernel_mail as mail
 from cyclometer.targets.api import Request
 from cyclometer.targets.qemu_linux.target import QemuLinuxTarget
@@ -132,6 +133,41 @@ def test_counts_that_are_not_those_of_the_traced_turns_say_so() -> None:
     )
 
 
+def test_a_row_that_cannot_be_traced_says_why_once_a_side() -> None:
+    reasons = ({"thing.long": "a turn is too long"}, {"thing.long": "a turn is longer"})
+    one = kernels._with_functions(KernelRow("thing.long", (3.0,), (5.0,)), reasons)
+    text = mail.text(found(one), COMMAND)
+    assert "    no functions: old: a turn is too long; new: a turn is longer\n" in text
+
+
+def test_an_option_and_a_compiler_by_another_name_are_no_difference() -> None:
+    version = "(Debian 12.2.0) 12.2.0"
+    old = {"CPU_SRSO": "y", "RETPOLINE": "y", "CPU_FREQ": "y", "SLS": "y", "CC_VERSION_TEXT": ""}
+    new = {"MITIGATION_SRSO": "y", "MITIGATION_RETPOLINE": "n", "CPU_FREQ": "m", "NUMA": "y"}
+    old["CC_VERSION_TEXT"], new["CC_VERSION_TEXT"] = f"gcc-12 {version}", f"x-gnu-gcc-12 {version}"
+    sides = [{f"config.CONFIG_{n}": v for n, v in one.items()} for one in (old, new)]
+    two = Kernels(("a", "b"), [row(40)], ({**FACTS, **sides[0]}, {**FACTS, **sides[1]}))
+    assert {"SRSO", "CPU_SRSO", "MITIGATION_SRSO"}.isdisjoint(two.options())
+    text = mail.text(two, COMMAND)
+    assert f"  compiler: gcc-12 {version} (both)\n" in text
+    named = " ".join(text[text.index("  configuration: ") :].split())
+    assert "NUMA n -> y, RETPOLINE y -> n, SLS y -> n" in named
+    assert "CPU_FREQ" not in named
+
+
+def test_subsystems_stand_before_functions_where_not_all_of_these_are_named() -> None:
+    one = row(40)
+    assert one.difference is not None
+    changed = one.difference.functions[0]
+    parts = [replace(changed, name=name) for name in ("sched", "mm")]
+    many = tuple(replace(changed, name=f"f{i}") for i in range(mail.FUNCTIONS + 1))
+    whole = replace(one, difference=replace(one.difference, subsystems=parts), functions=many)
+    assert "    by subsystem: sched +40, mm +40\n       +40  f0" in mail.text(found(whole), COMMAND)
+    assert mail.as_json(found(whole), {})["rows"][0]["subsystems"][1]["name"] == "mm"
+    few = replace(whole, functions=many[:1])
+    assert "by subsystem" not in mail.text(found(few), COMMAND)
+
+
 @pytest.mark.parametrize(
     ("extra", "verdict", "warned"),
     [(40, "regressed", False), (40, "improved", True), (0, "regressed", True)],
@@ -149,9 +185,12 @@ def test_the_traced_turn_is_one_as_long_as_the_boots_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one = machine.evidence([0, 0, 9, 9], Fraction(machine.LENGTH + 9))
-    monkeypatch.setattr(QemuLinuxTarget, "trace", lambda *_: None)
+    boot = TraceResult([], {"thing.poke": one.steps}, one.places)
+    monkeypatch.setattr(QemuLinuxTarget, "trace", lambda *_: boot)
     monkeypatch.setattr(kernels.evidence, "gather", lambda *_: {"thing.poke": one})
-    result = kernels.traced(Request(kernel="x"), {"thing.poke": float(machine.LENGTH)})
+    counts = {"thing.poke": float(machine.LENGTH), "thing.long": 1e6}
+    result = kernels.traced(Request(kernel="x"), counts)
+    assert result["thing.long"] == "this configuration has no such circle"
     assert isinstance(e := result["thing.poke"], Explanation)
     assert (e.length, e.turn.exact) == (machine.LENGTH, True)
 

@@ -47,6 +47,7 @@ class Difference:
     modes: list[PartChange]
     causes: list[PartChange]
     system_calls: list[PartChange]  # empty where neither side is Linux
+    subsystems: list[PartChange]  # the same; the largest change first
 
     @property
     def only_layout(self) -> bool:
@@ -77,6 +78,10 @@ def difference(before: Explanation, after: Explanation) -> Difference:
             _changes(sides, (before.causes, after.causes)), key=lambda change: -abs(change.change)
         ),
         _changes(sides, (before.system_calls, after.system_calls)),
+        sorted(
+            _changes(sides, (before.subsystems, after.subsystems)),
+            key=lambda change: -abs(change.change),
+        ),
     )
 
 

@@ -97,7 +97,7 @@ def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> 
     for key in keys:
         if key not in tests or key not in traced.windows:
             raise MeasurementFailed(
-                f"{target} has no test of {key} to explain: {_why(traced.records, key)}"
+                f"{target} has no test of {key} to explain: {why_untraced(traced.records, key)}"
             )
         latency = turn_latency(traced.records, key) if tests[key].turns > 1 else None
         steps = traced.windows[key]
@@ -189,7 +189,8 @@ def _pair(latency: Fraction) -> tuple[int, int]:
     return latency.numerator, latency.denominator
 
 
-def _why(records: Iterable[Record], key: str) -> str:
+def why_untraced(records: Iterable[Record], key: str) -> str:
+    """What the boot says of a circle without a test, as a phrase."""
     reasons = (
         record.reason
         for record in records

@@ -19,6 +19,7 @@ from cyclometer.explain.frames import Path
 from cyclometer.explain.parts import Part, by_cause, labels, largest_first, modes, split
 from cyclometer.explain.phases import phases
 from cyclometer.explain.stacks import paths
+from cyclometer.explain.subsystems import subsystems
 from cyclometer.explain.turn import Turn
 from cyclometer.record.address_map import Place
 from cyclometer.record.trace import USER, of_turn
@@ -58,6 +59,7 @@ class Explanation:
     places: dict[Instruction, Place]
     stacks: list[Part[Path]]
     system_calls: list[Part[str]]  # with all that they call; empty where Linux is not
+    subsystems: list[Part[str]]  # with the helpers they call; empty where Linux is not
     inclusive: list[Part[str]]  # functions with all that they call, which does not sum
     segments: list[TurnSegment]
     floor: list[FloorShare]
@@ -95,7 +97,9 @@ def explain(evidence: Evidence, turn: Turn | None = None) -> Explanation:
     instructions = list(
         zip((steps["privilege"] == USER).tolist(), steps["pc"].tolist(), strict=True)
     )
-    by_call = system_calls(open_at, [user for user, _ in instructions])
+    user = [user for user, _ in instructions]
+    by_call = system_calls(open_at, user)
+    by_subsystem = subsystems(open_at, [file for _, file, _ in lines], user)
     stacks = split(steps, open_at)
     return Explanation(
         evidence.facts,
@@ -111,6 +115,7 @@ def explain(evidence: Evidence, turn: Turn | None = None) -> Explanation:
         {(user, pc): places.at(pc, user) for user, pc in instructions},
         stacks,
         largest_first(split(steps, by_call)) if by_call else [],
+        largest_first(split(steps, by_subsystem)) if by_subsystem else [],
         inclusive(stacks),
         _segments(turn, list(zip(in_modes, functions, in_phases, open_at, strict=True))),
         floors.floor(evidence, turn),

@@ -82,11 +82,27 @@ class Kernels:
         return [row for row in self.changed() if (row.share or 0.0) > margin]
 
     def options(self) -> dict[str, tuple[str, str]]:
-        """Options of the configuration that differ, by name without CONFIG_."""
-        old, new = self.facts
-        names = [n for n in {*old, *new} if n.startswith(_CONFIG)]
-        pairs = {n.removeprefix(_CONFIG): (old.get(n, "n"), new.get(n, "n")) for n in sorted(names)}
+        """Options of the configuration that differ, by name without CONFIG_, but those that only
+        got another name; `n` is unset, and unknown to that kernel, too.
+        """
+        old, new = (_options(facts) for facts in self.facts)
+        renamed = {
+            name: later
+            for name, value in old.items()
+            if name not in new and new.get(later := _later_name(name)) == value
+        }
+        left = sorted({*old, *new} - {*renamed, *renamed.values()})
+        pairs = {name: (old.get(name, "n"), new.get(name, "n")) for name in left}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _options(facts: Mapping[str, str]) -> dict[str, str]:
+    return {n.removeprefix(_CONFIG): value for n, value in facts.items() if n.startswith(_CONFIG)}
+
+
+def _later_name(option: str) -> str:
+    """What Linux 6.9 made of the names of x86's mitigations: CPU_SRSO became MITIGATION_SRSO."""
+    return f"MITIGATION_{option.removeprefix('CPU_').removesuffix('_MITIGATION')}"
 
 
 def rows(before: Bundle, after: Bundle) -> list[KernelRow]:
@@ -146,6 +162,9 @@ def traced(request: Request, counts: Mapping[str, float]) -> dict[str, Explanati
         return dict.fromkeys(keys, str(error))
     found: dict[str, Explanation | str] = {}
     for key in keys:
+        if key not in result.windows:
+            found[key] = evidence.why_untraced(result.records, key)
+            continue
         try:
             one = evidence.gather(target.name, result, [key], "steady")[key]
             counted = Fraction(counts[key]).limit_denominator(10**6)
@@ -163,4 +182,7 @@ def _with_functions(
         found = difference(old, new)
         carrying = [c for c in paired(found.functions, old, new) if c.change]
         return replace(row, difference=found, functions=tuple(carrying))
-    return replace(row, untraced=" ".join(one for one in (old, new) if isinstance(one, str)))
+    reasons = [
+        f"{word}: {one}" for word, one in (("old", old), ("new", new)) if isinstance(one, str)
+    ]
+    return replace(row, untraced="; ".join(reasons))

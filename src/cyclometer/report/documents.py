@@ -427,7 +427,7 @@ class Ingested(Struct):
 
 
 class CarriedChange(Struct):
-    """What one function, or one and its successor by another name, adds to a change."""
+    """What a subsystem, or a function and its successor by another name, adds to a change."""
 
     name: str
     before: float
@@ -446,6 +446,7 @@ class KernelRow(Struct):
     why: Annotated[str, Meta(description="why a side has no count; empty if both have")]
     explained: Annotated[float | None, Meta(description="change between the traced turns")]
     functions: Annotated[list[CarriedChange], Meta(description="they sum to `explained`")]
+    subsystems: Annotated[list[CarriedChange], Meta(description="the same change by subsystem")]
     time: Annotated[Share, Meta(description="change of time, if bundles were given")]
     verdict: Annotated[str | None, Meta(description="on the change of time")]
 

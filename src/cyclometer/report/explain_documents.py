@@ -85,6 +85,7 @@ class ExplainedTurn(Struct):
     phases: list[NamedPart]
     modes: list[NamedPart]
     system_calls: list[NamedPart]
+    subsystems: list[NamedPart]
     inclusive: Annotated[list[NamedPart], Meta(description="functions with all they call")]
     functions: list[NamedPart]
     lines: list[SourceLine]
@@ -130,6 +131,7 @@ class ExplainedDifference(Struct):
     functions: list[ChangedPart]
     phases: list[ChangedPart]
     system_calls: list[ChangedPart]
+    subsystems: list[ChangedPart]
     modes: list[ChangedPart]
     causes: list[ChangedPart]
 

@@ -125,7 +125,7 @@ def views(
     steady: Explanation, cold: Explanation | None
 ) -> Iterator[tuple[str, Sequence[Part[str]], Sequence[Part[str]]]]:
     """Title and parts of each view, with the parts of the cold turn."""
-    titles = ("phases", "system_calls", "modes", "functions", "causes")
+    titles = ("phases", "system_calls", "subsystems", "modes", "functions", "causes")
     for title in titles[steady.facts.role == SPAN :]:  # a span has no contract, so no phases
         if (title == "causes" and not many_causes(steady)) or not getattr(steady, title):
             continue
@@ -298,7 +298,7 @@ def difference_heading(found: Difference) -> list[str]:
 
 def difference_views(found: Difference) -> Iterator[tuple[str, list[PartChange]]]:
     """Title and changes of each view; names that took the same for the same causes are left out."""
-    for title in ("functions", "phases", "system_calls", "modes", "causes"):
+    for title in ("functions", "phases", "system_calls", "subsystems", "modes", "causes"):
         yield (
             _singular(title),
             [change for change in getattr(found, title) if any(change.causes)],
@@ -354,6 +354,7 @@ def turn_json(e: Explanation) -> dict[str, Any]:
         "phases": [_part_json(part, name=part.name) for part in e.phases],
         "modes": [_part_json(part, name=part.name) for part in e.modes],
         "system_calls": [_part_json(part, name=part.name) for part in e.system_calls],
+        "subsystems": [_part_json(part, name=part.name) for part in e.subsystems],
         "inclusive": [_part_json(part, name=part.name) for part in e.inclusive],
         "functions": [_part_json(part, name=part.name) for part in e.functions],
         "lines": [
@@ -393,7 +394,7 @@ def difference_json(found: Difference) -> dict[str, Any]:
     sides = (("before", found.before), ("after", found.after))
     views = {
         title: [_change_json(change) for change in getattr(found, title)]
-        for title in ("functions", "phases", "system_calls", "modes", "causes")
+        for title in ("functions", "phases", "system_calls", "subsystems", "modes", "causes")
     }
     return {
         "circle": found.before.facts.contract.key,

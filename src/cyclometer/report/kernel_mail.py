@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from cyclometer.compare.finding import Finding
-from cyclometer.explain.difference import PartChange
+from cyclometer.explain.difference import Difference, PartChange
 from cyclometer.explain.kernels import KernelRow, Kernels
 from cyclometer.text import plain
 
@@ -20,6 +20,7 @@ FUNCTIONS = 10
 _OPTIONS = 8
 # options that reach into most system calls, by the beginning of their names
 _WORTH_NAMING = re.compile(
+    r"(?!DEBUG_INFO|CPU_(IDLE|FREQ)|SECURITY_\w+_STRING)"
     r"(PREEMPT|HZ$|NO_HZ|CPU_|MITIGATION|RETPOLINE|RETHUNK|PAGE_TABLE_ISOL|SPECULATION|SLS|CC_OPT|"
     r"LTO|CFI|STACKPROTECTOR|INIT_|RANDOMIZE_KSTACK|HARDENED|LIST_HARDENED|DEBUG_LIST|UBSAN|KASAN|"
     r"KCSAN|SECURITY|AUDIT|SECCOMP|CGROUP|MEMCG|RSEQ|FUTEX|SCHED|FTRACE|FUNCTION_TRACER|"
@@ -48,15 +49,7 @@ def as_json(found: Kernels, timed: Mapping[str, Finding]) -> dict[str, Any]:
 
 def _row_json(row: KernelRow, timed: Finding | None) -> dict[str, Any]:
     counted = bool(row.before and row.after)
-    functions = [
-        {
-            "name": c.name,
-            "before": float(c.before),
-            "after": float(c.after),
-            "change": float(c.change),
-        }
-        for c in row.functions
-    ]
+    subsystems = row.difference.subsystems if row.difference else ()
     return {
         "key": row.key,
         "old": list(row.before),
@@ -65,10 +58,16 @@ def _row_json(row: KernelRow, timed: Finding | None) -> dict[str, Any]:
         "share": row.share if counted else None,
         "why": row.why,
         "explained": None if row.explained is None else float(row.explained),
-        "functions": functions,
+        "functions": [_change_json(one) for one in row.functions],
+        "subsystems": [_change_json(one) for one in subsystems],
         "time": timed.change if timed else None,
         "verdict": timed.verdict if timed else None,
     }
+
+
+def _change_json(one: PartChange) -> dict[str, Any]:
+    sides = {"before": float(one.before), "after": float(one.after), "change": float(one.change)}
+    return {"name": one.name, **sides}
 
 
 def _ascii(line: str) -> str:
@@ -177,11 +176,20 @@ def _functions(row: KernelRow) -> Iterator[str]:
         )
         return
     shown, rest = row.functions[:FUNCTIONS], row.functions[FUNCTIONS:]
+    if rest:
+        yield from _subsystems(row.difference)
     for one in shown:
         yield from _function(one)
     if rest:
         total = sum((one.change for one in rest), Fraction(0))
         yield f"  {_count(float(total), True):>8}  {len(rest)} more functions"
+
+
+def _subsystems(found: Difference) -> Iterator[str]:
+    """Where the whole change is, which more functions carry than are named."""
+    changed = [one for one in found.subsystems if one.change]
+    words = [f"{one.name} {_count(float(one.change), True)}" for one in changed]
+    yield from _wrapped("    by subsystem: ", words) if words else ()
 
 
 def _function(one: PartChange) -> Iterator[str]:
@@ -201,7 +209,7 @@ def _surroundings(found: Kernels) -> Iterator[str]:
     old, new = found.facts
     named = (
         ("source", "build.banner", _source),
-        ("compiler", "config.CONFIG_CC_VERSION_TEXT", _unquoted),
+        ("compiler", "config.CONFIG_CC_VERSION_TEXT", _compiler),
         ("command line", "build.command_line", _unquoted),
         ("CPU model", "cpu_model", _unquoted),
     )
@@ -227,6 +235,11 @@ def _surroundings(found: Kernels) -> Iterator[str]:
 def _source(banner: str) -> str:
     match = re.match(r"Linux version (\S+)", banner)
     return match[1] if match else banner
+
+
+def _compiler(value: str) -> str:
+    """Without the prefix by which a cross compiler is called: it is the same one."""
+    return re.sub(r"^[\w-]+-(?=gcc|clang)", "", _unquoted(value))
 
 
 def _unquoted(value: str) -> str:

@@ -124,6 +124,7 @@ def _kernels_change(row: KernelRow) -> ChangeView:
         row.key,
         row.key,
         [
+            *([_changes("subsystem", found.subsystems, found.whole)] if found.subsystems else []),
             _changes("function", row.functions, found.whole),
             _changes("phase", phases, found.whole),
         ],

@@ -16,6 +16,10 @@ from cyclometer.estimate.interval import Interval, student
 TEN = [9.1, 10.4, 9.8, 10.1, 9.7, 10.0, 12.9, 9.9, 10.2, 10.3]
 
 
+def test_runs_that_all_took_nothing_do_not_spread() -> None:
+    assert levels.combine([0.0, 0.0]).spread == 0.0
+
+
 def test_one_run_is_labelled() -> None:
     own = Interval(9.0, 11.0, 0.95)
     result = levels.combine([10.0], [own])

@@ -98,6 +98,20 @@ def test_every_json_format_survives_nonsense(name: str, text: str) -> None:
         formats()[name].parse(decode("bomb.json", text.encode()), Settings())
 
 
+def test_figures_that_are_none_are_named_and_leave_the_others(tmp_path: Path) -> None:
+    assert json_value('{"NaN": [NaN, -Infinity, "-Infinity NaN"]}', "x") == {
+        "NaN": [None, None, "-Infinity NaN"]
+    }
+    names = {"one": "NaN", "two": "2.5", "three": "Infinity"}
+    told = [f'{{"name": "BM_{n}", "real_time": {v}, "time_unit": "ns"}}' for n, v in names.items()]
+    file = tmp_path / "google.json"
+    file.write_text(f'{{"context": {{}}, "benchmarks": [{", ".join(told)}]}}')
+    bundle, _ = ingest([file], format_name="google-benchmark")
+    assert [row.contract.key for row in bundle.identity.rows] == ["google.bm_two"]
+    unread = [problem.what for problem in bundle.identity.problems]
+    assert [what.split(": ")[1] for what in unread] == ["BM_one", "BM_three"]
+
+
 def test_a_nested_bomb_in_a_console_log(tmp_path: Path) -> None:
     log = tmp_path / "bomb.log"
     log.write_text(

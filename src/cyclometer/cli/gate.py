@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from cyclometer.cli import history as histories
 from cyclometer.cli import images, sides
 from cyclometer.cli.judging import Form, Judging
 from cyclometer.errors import UsageError
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Do not fail because of circles that are invalid on both sides.",
 )
+@click.option(
+    "--history",
+    is_flag=True,
+    help="Judge the newest of these bundles, or of a store, by those before it.",
+)
 @images.options
 def command(
     operands: tuple[str, ...],
@@ -39,6 +45,7 @@ def command(
     expect: Path | None,
     update: bool,
     allow_invalid: bool,
+    history: bool,
     **of_images: Any,
 ) -> None:
     """Compare, and exit with a status for continuous integration.
@@ -51,10 +58,16 @@ def command(
     With --expect, for exact clocks: 1 a count is another one, smaller ones included, 5 a row is not
     valid, 4 a row is gone. With two bundles the traces of both name the functions responsible.
 
+    With --history the operands are bundles or a store: 1 the newest point of a circle is worse than
+    the points since its last change let expect, 3 there are fewer than three of them (one on an
+    exact clock), 6 there is no circle.
+
     Two ELF images are measured first, under QEMU or on --target rocket, and the functions that
     carry a change are named. 5 also if a boot did not end as it should have.
 
     Example: cyclometer gate results/before results/after --margin 2% || test $? = 3
+
+    Example: cyclometer gate --history results/* || test $? = 3
 
     Example: cyclometer gate base.elf pr.elf --margin 0%
     """
@@ -64,6 +77,9 @@ def command(
         sys.exit(expectation.gate(expect, operands, update, how.form is Form.JSON))
     if update:
         raise UsageError("--update writes the file of --expect; name one")
+    if history:
+        images.refuse(of_images)
+        sys.exit(_newest(operands, how, across))
     from cyclometer.compare import verdicts
     from cyclometer.report import comparison as report
 
@@ -78,3 +94,13 @@ def command(
     for line in why:
         click.echo(line, err=how.form is not Form.TERMINAL)
     sys.exit(images.code(verdicts.gate_code(found, allow_invalid), broken))
+
+
+def _newest(operands: tuple[str, ...], how: Judging, across: Across) -> int:
+    """Prints the verdict on each circle's newest point; the exit code."""
+    from cyclometer.compare import newest
+    from cyclometer.report import newest as report
+
+    found = newest.newest(histories.compared(operands, how.options, across, ("*",)), how.options)
+    how.form.print(report, found)
+    return newest.code(found)

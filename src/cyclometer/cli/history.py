@@ -72,7 +72,7 @@ def command(
     if git_notes:
         found = _noted(operands, commit, repository, how.options, only or ("*",))
     elif operands:
-        found = _compared(operands, how.options, across, only or ("*",))
+        found = compared(operands, how.options, across, only or ("*",))
     else:
         raise UsageError("name bundles or a store, or read git's notes with --git-notes")
     if since or until:
@@ -86,7 +86,7 @@ def command(
     how.form.print(report, found)
 
 
-def _compared(
+def compared(
     operands: tuple[str, ...],
     options: Options,
     across: Across,

@@ -90,7 +90,7 @@ def combine(
         runs=R,
         between_variance=max(0.0, variance - (own or 0.0)) if R >= 3 else None,
         within_variance=own,
-        spread=math.sqrt(variance) / abs(mean) if mean else math.inf,
+        spread=math.sqrt(variance) / abs(mean) if mean else math.inf if variance else 0.0,
     )
 
 

@@ -22,6 +22,8 @@ MAX_JSON_BYTES = 64 << 20
 MAX_JSON_VALUES = (
     5_000_000  # some 60 bytes of memory each, so that a bomb of empty lists stays below 350 MB
 )
+# outside of strings, which stay
+_NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|(-?\b(?:NaN|Infinity)\b)')
 _AN_OBJECT = 4  # values that the memory of an object with one member is worth
 MAX_LINES = 2_000_000
 MAX_LINE_CHARS = (
@@ -153,6 +155,17 @@ def _plain(text: str) -> str:
     )
 
 
+def _decoded(data: bytes) -> Any:
+    """JSON, in which Python's and other writers' NaN and Infinity count as null: not a figure."""
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        finite = _NOT_FINITE.sub(lambda match: b"null" if match[1] else match[0], data)
+        if finite == data:
+            raise
+        return msgspec.json.decode(finite)
+
+
 def json_value(text: str | bytes, where: str) -> Any:
     """Decode JSON within MAX_JSON_BYTES and MAX_JSON_VALUES; BadFile names `where` and what is
     wrong.
@@ -166,7 +179,7 @@ def json_value(text: str | bytes, where: str) -> Any:
     if data.count(b",") + data.count(b"[") + _AN_OBJECT * data.count(b"{") > MAX_JSON_VALUES:
         raise BadFile(f"{where} holds more than {MAX_JSON_VALUES} JSON values; split it")
     try:
-        return msgspec.json.decode(data)
+        return _decoded(data)
     except RecursionError:
         raise BadFile(
             f"{where} nests its JSON too deeply to be a result; check what wrote it"

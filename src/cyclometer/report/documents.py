@@ -275,6 +275,27 @@ class History(Struct):
     summary: str
 
 
+class NewestPoint(Struct):
+    """The newest latency of a circle, and what the points before it say of it."""
+
+    key: str
+    unit: str
+    configuration: dict[str, str]
+    when: str
+    value: float
+    points: Annotated[int, Meta(description="before it, since the last change")]
+    change: Annotated[float | None, Meta(description="of their mean; null: too few")]
+    p: Annotated[float | None, Meta(description="adjusted; null on an exact clock")]
+    verdict: Annotated[str, Meta(description="regressed, undecided, improved or expected")]
+
+
+class NewestPoints(Struct):
+    """`gate --history`: whether the newest points are what their past lets expect."""
+
+    rows: list[NewestPoint]
+    summary: str
+
+
 class Target(Struct):
     name: str
     description: str
@@ -605,6 +626,7 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "matrix": (1, Matrix),
     "false-alarms": (1, FalseAlarms),
     "history": (1, History),
+    "newest": (1, NewestPoints),
     "circles": (1, Circles),
     "machine": (1, Machine),
     "settings": (1, Settings),

@@ -248,7 +248,7 @@ def test_beside_samples_stands_the_exact_path_of_the_same_kernel(
 ) -> None:
     own_image.touch()
     page = tmp_path / "why.html"
-    text = run("--target", "linux", KEY, "-o", str(page))
+    text = run("--target", "linux", KEY, "--exact", "-o", str(page))
     (request,) = linux
     assert (request.only, request.config) == ((KEY,), {"kernel": str(own_image)})
     assert f"the same kernel executes {machine.LENGTH} cycles per turn" in text
@@ -263,16 +263,25 @@ def test_beside_samples_stands_the_exact_path_of_the_same_kernel(
 
 @pytest.mark.usefixtures("linux")
 def test_samples_and_exact_path_are_one_document(own_image: Path) -> None:
-    assert json.loads(run("--target", "linux", KEY, "--json"))["exact"] is None
+    assert json.loads(run("--target", "linux", KEY, "--exact", "--json"))["exact"] is None
     own_image.touch()
-    exact = json.loads(run("--target", "linux", KEY, "--json"))["exact"]
+    exact = json.loads(run("--target", "linux", KEY, "--exact", "--json"))["exact"]
     assert sum(part["total"] for part in exact["functions"]) == exact["total"]
+
+
+def test_no_kernel_boots_beside_samples_unless_asked(linux: list[Request], own_image: Path) -> None:
+    own_image.touch()
+    assert json.loads(run("--target", "linux", KEY, "--json"))["exact"] is None
+    assert linux == []
+    with pytest.raises(UsageError, match="exact without it"):
+        run("--kernel", "a", KEY, "--exact")
 
 
 def test_samples_need_no_image_and_its_absence_is_one_line(
     linux: list[Request], own_image: Path
 ) -> None:
-    outcome = CliRunner().invoke(cli, ["explain", "--target", "linux", KEY], catch_exceptions=False)
+    words = ["explain", "--target", "linux", KEY, "--exact"]
+    outcome = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert (outcome.exit_code, linux) == (0, [])
     assert f"no exact path beside the samples: {own_image} cannot be read" in outcome.stderr
     assert "pipe_write" in outcome.stdout
@@ -287,7 +296,8 @@ def test_a_path_that_cannot_be_traced_costs_no_samples(
     monkeypatch.setattr(native, "profile", lambda *_: made())
     there = {"linux": native, "qemu-linux": Broken([])}
     monkeypatch.setattr(TARGETS, "load", there.__getitem__)
-    outcome = CliRunner().invoke(cli, ["explain", "--target", "linux", key], catch_exceptions=False)
+    words = ["explain", "--target", "linux", key, "--exact"]
+    outcome = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert outcome.exit_code == 0
     why = "the kernel panicked" if key == KEY else "target qemu-linux cannot run native.thing here"
     assert why in outcome.stderr

@@ -60,6 +60,11 @@ _DEFAULT = "default"
 @click.option(
     "--tail", is_flag=True, help="What the turn that differs does beyond the common one, how often."
 )
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Beside samples of the Linux at hand, what the same kernel executes under QEMU.",
+)
 @click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
 @click.option(
     "-o",
@@ -85,6 +90,7 @@ def command(
     every: str | None,
     diff: bool,
     tail: bool,
+    exact: bool,
     lines: bool,
     output: Path | None,
     as_json: bool,
@@ -92,8 +98,8 @@ def command(
 ) -> None:
     """Show where the time of one turn of circle KEY goes, instruction by instruction.
 
-    A circle of the Linux at hand is sampled while it is timed, and reported by function; where the
-    image of the running kernel is readable, with the instructions that it executes under QEMU.
+    A circle of the Linux at hand is sampled while it is timed, and reported by function; with
+    --exact the image of the running kernel boots under QEMU for the instructions beside them.
 
     A SIDE is a bundle that `run --trace` made; an ELF image; a target, as rocket; a target and its
     configuration, as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of
@@ -141,9 +147,11 @@ def command(
     config |= {name: str(value) for name, value in settings.items() if value is not None}
     if tail and diff:
         raise UsageError("--tail compares turns of one side; give it without --diff")
-    if not tail and (found := sampled.samples(sides, key, target, config)) is not None:
+    if not tail and (found := sampled.samples(sides, key, target, config, exact)) is not None:
         sampled.report_samples(found, output, as_json, _write)
         return
+    if exact:
+        raise UsageError("--exact stands beside samples; what is traced is exact without it")
     image = Request(**of_image)
     _traced(sides, key, target, config, image, diff, tail, output, as_json, lines)
 

@@ -38,10 +38,10 @@ class SampledSides:
 
 
 def samples(
-    sides: Sequence[str], key: str, target: str | None, config: Mapping[str, str]
+    sides: Sequence[str], key: str, target: str | None, config: Mapping[str, str], exact: bool
 ) -> SampledSides | None:
-    """Kept samples of bundles, or those taken now where the side is the Linux at hand. None if
-    anything else is asked for.
+    """Kept samples of bundles, or those taken now where the side is the Linux at hand, with the
+    `exact` path beside these if it is wanted. None if anything else is asked for.
     """
     from cyclometer.explain import sources
     from cyclometer.targets.api import Profiler, Request
@@ -57,6 +57,8 @@ def samples(
     linux = TARGETS.load(TARGET)
     assert isinstance(linux, Profiler)
     taken = linux.profile(Request(config=config), key, SECONDS)
+    if not exact:
+        return SampledSides([taken])
     try:
         return SampledSides([taken], _exact(key))
     except CyclometerError as error:

@@ -162,7 +162,7 @@ def test_a_killed_comparison_is_undone(root: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, root, state, done]
     killed = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     assert (killed.returncode, killed.stdout) == (-signal.SIGKILL, b"set\n")
-    for _ in range(200):
+    for _ in range(2400):
         if done.exists() and (root / THP).read_text() == "always\n":
             break
         time.sleep(0.05)

@@ -18,6 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("src", "core", "linux", "kernel", "machines", "share")
 FILES = ("pyproject.toml", "README.md", "LICENSE")
 NEEDED = ("qemu-system-riscv64", "riscv64-unknown-elf-gcc")
+# Which verdict it is, the machine decides; a comparison that broke down ends with another code.
+JUDGED = """
+cyclometer() {
+    command cyclometer "$@" || case "$1 $?" in
+        "ab "[134] | "compare "[34] | "gate "[134]) ;;
+        *) return 1 ;;
+    esac
+}
+"""
 
 
 def commands() -> str:
@@ -40,7 +49,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     env = {n: v for n, v in os.environ.items() if n.startswith(kept)}
     done = subprocess.run(
         ["bash", "-ex", "-o", "pipefail"],
-        input=commands(),
+        input=JUDGED + commands(),
         cwd=folder,
         env=env | {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
         stdout=subprocess.PIPE,

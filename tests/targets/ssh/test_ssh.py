@@ -172,6 +172,15 @@ def test_a_machine_that_is_not_reached_is_a_sentence(
         pass
 
 
+def test_a_question_has_a_time_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that builds its kernels first takes longer than one that tells its name."""
+    (tmp_path / "ssh").write_text("#!/bin/sh\nexec sleep 8\n")
+    (tmp_path / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(MeasurementFailed, match="there did not answer within 1 s"):
+        Line("there").ask("true", wait_s=1)
+
+
 def test_a_machine_that_nothing_here_compiles_for_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -62,7 +62,7 @@ class Line:
                 [*self.command, words],
                 input=data,
                 capture_output=True,
-                timeout=_WAIT_S,
+                timeout=wait_s,
                 check=False,
             )
         except FileNotFoundError as error:

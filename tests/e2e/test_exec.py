@@ -39,8 +39,9 @@ def options(folder: Path, *commands: str | Path) -> list[str]:
     return ["--exec", str(described)]
 
 
-def listed(folder: Path, *commands: str | Path) -> list[Contract]:
-    records = list_circles(build.harness(), [*options(folder, *commands), "--watchdog", "3"])
+def listed(folder: Path, *commands: str | Path, watchdog_s: int = 50) -> list[Contract]:
+    words = [*options(folder, *commands), "--watchdog", str(watchdog_s)]
+    records = list_circles(build.harness(), words)
     contracts = [record.contract for record in records if isinstance(record, Circle)]
     return [contract for contract in contracts if contract.key.startswith("exec.")]
 
@@ -104,7 +105,7 @@ def test_a_command_is_started_and_awaited(tmp_path: Path) -> None:
 )
 def test_a_program_that_cannot_be_timed_is_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        listed(tmp_path, script(tmp_path, text))
+        listed(tmp_path, script(tmp_path, text), watchdog_s=3)
 
 
 def test_what_a_command_prints_is_read_and_forgotten(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def measure(options: str) -> dict[str, Row]:
         [*make, "name"], check=True, capture_output=True, text=True
     ).stdout.strip()
     machine = next((v.removeprefix("board=") for v in variables if v.startswith("board=")), "virt")
-    found = records(boot(machine, KERNEL / name / "kernel.elf", FLOW, 120))
+    found = records(boot(machine, KERNEL / name / "kernel.elf", FLOW))
     contracts = {r["contract"]["key"]: r["contract"] for r in found if r["kind"] == "circle"}
     overheads = {r["circle"]: r["values"][-1] for r in found if r["kind"] == "overhead"}
     rows: dict[str, Row] = {}

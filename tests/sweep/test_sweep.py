@@ -111,6 +111,19 @@ def start(address: str, workers: int) -> list[subprocess.Popen[bytes]]:
     return [subprocess.Popen(words, env=allowed, **quiet) for words in commands]
 
 
+def answering(address: str) -> None:
+    """Waits for a scheduler there: it starts slowly on a busy machine."""
+    host, port = address.removeprefix("tcp://").split(":")
+    for _ in range(1200):
+        try:
+            socket.create_connection((host, int(port)), 1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    pytest.fail(f"no scheduler at {address} within two minutes")
+
+
 @contextmanager
 def separate_cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """The address of a scheduler process on loopback, and it and as many worker processes."""
@@ -118,6 +131,7 @@ def separate_cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     started = start(address, workers)
     try:
+        answering(address)
         yield address, started
     finally:
         for process in reversed(started):
@@ -145,6 +159,13 @@ def test_two_clusters_measure_the_same_to_the_byte(
     assert {n: d.result for n, d in one.items()} == {n: d.result for n, d in two.items()}
 
 
+def test_two_clusters_on_a_machine_take_ports_of_their_own() -> None:
+    """Dask's own choice is one port, 8787, and a warning where another cluster has it."""
+    with engine.cluster(None, 1) as client:
+        server = client.cluster.scheduler.http_server
+        assert (server.address, server.port == 8787) == ("127.0.0.1", False)
+
+
 def test_a_restarted_scheduler_leaves_a_sweep_that_goes_on(
     location: Location, planned: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,11 +180,12 @@ def test_a_restarted_scheduler_leaves_a_sweep_that_goes_on(
             started[0].kill()
             started[0].wait()
             started.extend(start(address, 2))  # workers end with the scheduler that they know
+            answering(address)
 
         thread = threading.Thread(target=restart, daemon=True)
         thread.start()
         code, first = run([*words, address])
-        thread.join(timeout=60)
+        thread.join(timeout=120)
         assert not thread.is_alive()
         assert code == 5
         assert 3 <= first["done"] < 30
@@ -201,11 +223,11 @@ def test_an_interrupted_sweep_goes_on_where_it_ended(
     program = "from cyclometer.cli import main; main()"
     words = ["sweep", str(path), "--store", location.url, "--workers", "2"]
     process = subprocess.Popen([sys.executable, "-c", program, *words], stdout=subprocess.PIPE)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while len(location.names("tasks")) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    printed, _ = process.communicate(timeout=60)
+    printed, _ = process.communicate(timeout=120)
     assert process.returncode == 5
     assert b"interrupted; the same command goes on from here" in printed
     before = len(listing.entries(location))

@@ -24,6 +24,8 @@ CLOCK = "clock"
 """The Dask resource of workers that may measure real time: one worker a machine has one of it."""
 DEATHS = 20
 """Workers that may die under a task before it is given up: machines vanish, tasks do not kill."""
+# The scheduler has an HTTP server all the same: on any port, for two sweeps may run on a machine.
+_NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 _POLL_S = 0.5
 _LOST = "the Dask scheduler is gone, or was restarted"
 NOBODY_S = 60.0
@@ -64,7 +66,7 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Any]:
             n_workers=number,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            scheduler_kwargs=_NO_DASHBOARD,
             silence_logs=logging.CRITICAL,
         ) as local,
         distributed.Client(local) as client,

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import bisect
+import os
 import statistics
 import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,16 +59,11 @@ class _Watch(threading.Thread):
         self.samples += self.sampler.read()
 
     def _look(self, parent: int) -> None:
-        for file in Path(f"/proc/{parent}/task").glob("*/children"):
-            try:
-                children = [int(word) for word in file.read_text().split()]
-            except (OSError, ValueError):  # it ended meanwhile
-                continue
-            for child in children:
-                self.parents.add((parent, child))
-                if found := names.mappings(child):
-                    self.maps[child] = found
-                self._look(child)
+        for child in _children(parent):
+            self.parents.add((parent, child))
+            if found := names.mappings(child):
+                self.maps[child] = found
+            self._look(child)
 
     def participants(self) -> set[int]:
         """The harness's descendants, also those that lived shorter than a look."""
@@ -74,6 +71,18 @@ class _Watch(threading.Thread):
         while more := {child for parent, child in edges if parent in found} - found:
             found |= more
         return found - {self.root}
+
+
+def _children(parent: int) -> list[int]:
+    """The processes that the threads of a process have started; few or none if it ends meanwhile,
+    at any of these calls.
+    """
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{parent}/task"):
+            children = Path(f"/proc/{parent}/task/{thread}/children")
+            found += map(int, children.read_text(encoding="ascii").split())
+    return found
 
 
 def profile(settings: MeasurementSettings, program: Path, key: str, seconds: float) -> Profile:

@@ -178,21 +178,26 @@ def test_the_supervisor_keeps_off_both_cpus_where_there_is_a_third() -> None:
 
 def test_a_stranger_on_the_peers_cpu_sets_tests_aside() -> None:
     key = "eventfd.round_trip.same.equal.other_cpu"
-    naps = f"import os, time\nos.sched_setaffinity(0, {{{OTHER}}})\nwhile True: time.sleep(1e-4)"
-    stranger = subprocess.Popen([sys.executable, "-c", naps])
+    naps = f"import os, time\nos.sched_setaffinity(0, {{{OTHER}}})\nprint('there', flush=True)\n"
+    naps += "while True: time.sleep(1e-4)"
+    stranger = subprocess.Popen([sys.executable, "-c", naps], stdout=subprocess.PIPE)
+    assert stranger.stdout is not None
     try:
+        assert stranger.stdout.readline() == b"there\n"
         runner = Harness(build.harness(), 1, TWO, watchdog_s=10)
         records = runner.visit(Visit(1, key, "accumulated", Flow(64, 0, 1, 200)))
         samples = assembled(records + runner.finish()).samples
     finally:
         stranger.kill()
-        stranger.wait()
+        stranger.communicate()
     if "other_cpu_switches" not in samples.counters:
         pytest.skip("this machine does not count the switches of a CPU")
     strange = samples.tags & tag_bit("preempted") > 0
     switches = samples.counters["cpu_switches"] + samples.counters["other_cpu_switches"]
     assert strange.any()
-    assert np.array_equal(strange, switches != 2 * samples.counters["switches"])
+    # Where the host did not run both CPUs at a time, a side gave up its own.
+    whole = samples.counters.get("rests", np.zeros_like(switches)) == 0
+    assert np.array_equal(strange[whole], (switches != 2 * samples.counters["switches"])[whole])
 
 
 def test_a_participant_that_ran_elsewhere_breaks_the_contract() -> None:

@@ -50,7 +50,7 @@ def test_a_program_and_a_c_file_are_measured_and_nothing_else(tmp_path: Path, tu
     latencies = {one.contract.key: one for one in estimates(bundle)}
     assert latencies["exec.mine"].valid
     learnt = next(r.contract for r in bundle.identity.rows if r.contract.key == "exec.mine")
-    assert learnt.expect["switches"] == 0
+    assert learnt.expect.get("switches", 0) == 0  # without SCHED_FIFO nothing is exact about them
 
 
 def test_circles_that_break_their_word_are_reported_and_spoil_nothing(tmp_path: Path) -> None:

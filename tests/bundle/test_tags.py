@@ -60,6 +60,12 @@ def test_a_stranger_on_either_cpu_is_one(cpu: str) -> None:
     assert tag({"faults": 0}, faults=0, **TWO_CPUS | {cpu: 22}) == {"preempted"}
 
 
+def test_a_stranger_in_the_place_of_a_participant_that_did_not_block_is_one() -> None:
+    expect, one_more = {"involuntary": 0}, {"switches": 21, "cpu_switches": 22}
+    assert tag(expect, involuntary=0, **TWO_CPUS | one_more) == set()
+    assert tag(expect, involuntary=1, **TWO_CPUS | one_more) == {"preempted"}
+
+
 def test_a_thread_that_preempts_another_participant_leaves_no_cpu_idle() -> None:
     expect = {"switches": 2, "cpu_switches": 0, "other_cpu_switches": 2}
     counts = {"switches": 20, "cpu_switches": 0, "other_cpu_switches": 20}

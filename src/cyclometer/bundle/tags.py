@@ -144,7 +144,8 @@ def _strangers(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
     """Tests of a circle of two CPUs in which one of them ran a thread that takes no part.
 
     A participant that blocks leaves its CPU for another thread or the idle one, and comes back,
-    unless the contract says how often each CPU switches.
+    unless the contract says how often each CPU switches. One that is made to leave comes back, too:
+    that it did not block tells the two apart.
     """
     expect, own = contract.expect, counters["switches"]
     switches = counters["cpu_switches"] + counters["other_cpu_switches"]
@@ -153,4 +154,7 @@ def _strangers(contract: Contract, turns: NDArray[np.int64], counters: Counts) -
         of_cpus = expect["other_cpu_switches"] + expect.get("cpu_switches", 0)
         besides = (of_cpus - expect.get("switches", 0)) * turns
     strangers: NDArray[np.bool_] = switches != own + besides
+    if "involuntary" in expect and "involuntary" in counters:
+        made_to_leave = _off(contract, "involuntary", turns, counters) > 0
+        strangers |= made_to_leave & _present(counters["involuntary"])
     return strangers

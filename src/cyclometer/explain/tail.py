@@ -33,11 +33,6 @@ class Tail:
     difference: Difference  # from a common turn to the farthest one
 
     @property
-    def farthest(self) -> int:
-        """The length that differs most."""
-        return max(self.lengths, key=lambda length: abs(length - self.common))
-
-    @property
     def gaps(self) -> tuple[int, ...]:
         """Turns between one that differs and the next."""
         return tuple(b - a for a, b in zip(self.at, self.at[1:], strict=False))

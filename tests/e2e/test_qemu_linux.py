@@ -18,7 +18,9 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.errors import CyclometerError, MeasurementFailed
 from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.explain import evidence
+from cyclometer.explain.evidence import Evidence
 from cyclometer.explain.explanation import Explanation, explain
+from cyclometer.explain.turn import Turn, every
 from cyclometer.targets import build
 from cyclometer.targets.api import MeasurementResult, Progress, Request
 from cyclometer.targets.linux.harness import list_circles
@@ -211,7 +213,12 @@ TREES = (
 def trees(kernel: Path, append: str) -> dict[str, Explanation]:
     traced = QemuLinuxTarget().trace(Request(kernel=str(kernel), append=append), TREES)
     found = evidence.gather("qemu-linux", traced, TREES, "steady")
-    return {key: explain(one) for key, one in found.items()}
+    return {key: explain(one, shortest(one)) for key, one in found.items()}
+
+
+def shortest(one: Evidence) -> Turn:
+    """The turn before which no jiffy passed, so that it has no times of files to update."""
+    return min(every(one), key=lambda turn: turn.length)
 
 
 def test_call_trees_are_whole_with_mitigations_and_the_same_without(kernel: Path) -> None:

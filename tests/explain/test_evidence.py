@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatch
+from fractions import Fraction
 from pathlib import Path
 
 import msgspec
@@ -72,6 +73,11 @@ def test_the_latency_is_the_slope_between_two_sizes() -> None:
     assert one.latency == machine.LENGTH
     assert one.others == {"floor.empty.kernel": 5 / 2}
     assert explain(one).turn.steady
+
+
+def test_a_boot_that_was_not_traced_says_what_a_turn_costs() -> None:
+    asked = replace(boot(), latencies={KEY: Fraction(machine.LENGTH + 1)})
+    assert evidences.gather("made-up", asked, [KEY], "steady")[KEY].latency == machine.LENGTH + 1
 
 
 def test_a_circle_that_failed_says_why() -> None:

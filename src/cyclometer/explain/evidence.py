@@ -99,7 +99,7 @@ def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> 
             raise MeasurementFailed(
                 f"{target} has no test of {key} to explain: {why_untraced(traced.records, key)}"
             )
-        latency = turn_latency(traced.records, key) if tests[key].turns > 1 else None
+        latency = _latency(traced, key) if tests[key].turns > 1 else None
         steps = traced.windows[key]
         facts = Facts(
             target,
@@ -114,6 +114,10 @@ def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> 
         )
         found[key] = Evidence(facts, steps, traced.places)
     return found
+
+
+def _latency(traced: TraceResult, key: str) -> Fraction | None:
+    return traced.latencies.get(key) or turn_latency(traced.records, key)
 
 
 def of_latency(one: Evidence, latency: Fraction) -> Evidence:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -262,3 +263,5 @@ class TraceResult:
     places: AddressMap
     # of the machine, beside the image's configuration
     settings: Mapping[str, str] = field(default_factory=dict)
+    # of a turn by key, where a boot that was not traced measured it: tracing may disturb a few
+    latencies: Mapping[str, Fraction] = field(default_factory=dict)

@@ -174,3 +174,13 @@ def test_a_circle_whose_cost_is_not_known_is_not_visited() -> None:
     methods = dict.fromkeys(("short", "skipped"), "accumulated")
     visits = guest_trace._visits(methods, {"short": 337}, None, 120_000, False)
     assert [visit.key for visit in visits] == ["short"]
+
+
+def test_what_a_turn_costs_is_of_the_quietest_tests_without_what_is_fixed() -> None:
+    ticks = {"interrupts": [1, 0, 0]}
+    records = [
+        Group(1, "pipe", "accumulated", 0, 0, 2, [199, 230, 220], [0] * 3, counters=ticks),
+        Group(2, "pipe", "accumulated", 0, 1, 8, [900, 820, 821], [0] * 3, counters=ticks),
+        Pass(3, "fault", "passes", 0, 0, 1, [70, 60], [0, 0]),
+    ]
+    assert guest_trace._costs(records) == {"pipe": 100, "fault": 60}

@@ -3,16 +3,19 @@
 names its own.
 
 A kernel patches its own code while it boots, so that its image does not say what it runs. An
-untraced boot finds out what a turn costs, and prints the kernel's symbols; a traced one makes
-several tests of a circle, and the quietest of them is taken, for a timer may expire while the
-machine stands at a hint.
+untraced boot finds out what a turn costs, and prints the kernel's symbols. A traced one makes
+several tests of a circle, and the quietest of them is taken: at a hint the machine stands still and
+its clock goes on, by as much as the host is busy, so that a timer may expire in the test behind it
+or its first turns may find that a jiffy has passed. The turn to show is the one that costs what
+the untraced boot found.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from fractions import Fraction
+from functools import cache, partial
 from itertools import accumulate
 
 import msgspec
@@ -35,8 +38,8 @@ from cyclometer.targets.qemu_linux import symbols as kernel_symbols
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.symbols import Symbols
 
-_COST_FLOW = Flow(initial=2, delta=0, groups=1, tests=2)
 _TESTS, _PASSES, _CANDIDATES = 4, 8, 3
+_COST_FLOW = Flow(initial=2, delta=6, groups=2, tests=_TESTS)
 _REGISTERS_MAX = 120_000  # of a window: QEMU's log has more than a kilobyte each time
 _BLOCK_STEPS = 5  # of a block that is logged as a whole, at least four on average
 _STEPS = 50_000  # that are written down in a second or two
@@ -64,7 +67,9 @@ def trace(
     dialect = qemu_trace.DIALECTS[known.name]
     disassembler = program(known)
     costs, symbols, failed = (
-        _ask(guest, tuple(methods), bound_s) if measured is None else (measured, _known(guest), [])
+        _ask(guest, tuple(methods.items()), bound_s)
+        if measured is None
+        else (measured, _known(guest), [])
     )
     steps_max = _REGISTERS_MAX * (_BLOCK_STEPS if dialect.blocks else 1)
     turn_max = steps_max // 2  # tests of two sizes are traced
@@ -90,25 +95,47 @@ def trace(
         wanted[number]: _with_code(traced.windows[number], kernel, dialect) for number in chosen
     }
     return TraceResult(
-        [*_only(records, chosen), *failed, *long], windows, AddressMap(kernel, places.user)
+        [*_only(records, chosen), *failed, *long],
+        windows,
+        AddressMap(kernel, places.user),
+        latencies={key: Fraction(cost).limit_denominator(10**6) for key, cost in short.items()},
     )
 
 
 @cache
 def _ask(
-    guest: Guest, keys: tuple[str, ...], bound_s: float
+    guest: Guest, methods: tuple[tuple[str, str], ...], bound_s: float
 ) -> tuple[dict[str, float], Symbols, list[Record]]:
-    """From an untraced boot: instructions per turn, the kernel's symbols, and the records of what
-    cannot run.
+    """From an untraced boot: instructions per turn by key, of the quietest tests; the kernel's
+    symbols; and the records of what cannot run.
     """
     known = _known(guest)
     options = [] if known else ["--symbols"]
-    with guest.boot(0, [Visit(0, key, "proof", _COST_FLOW) for key in keys], options) as command:
+    visits = [
+        Visit(0, key, method, _COST_FLOW if method == "accumulated" else Flow(1, 0, 1, _PASSES))
+        for key, method in methods
+    ]
+    with guest.boot(0, visits, options) as command:
         ended = read_console(command, bound_s)
     records = Decoder().feed(ended.console)
     known = known or _listed(guest, ended.console, ended.why)
-    costs = {r.circle: min(r.values) / r.turns for r in records if isinstance(r, Group)}
-    return costs, known, [r for r in records if isinstance(r, Failed | Skipped)]
+    return _costs(records), known, [r for r in records if isinstance(r, Failed | Skipped)]
+
+
+def _costs(records: Sequence[Record]) -> dict[str, float]:
+    """Instructions of a turn by key: the slope between the quietest tests of two sizes, so that
+    the fixed cost is not in it; of passes the quietest.
+    """
+    sizes: dict[str, dict[int, int]] = {}
+    for record in records:
+        if isinstance(record, Group | Pass) and record.values:
+            quietest = min(range(len(record.values)), key=partial(_disturbance, record))
+            sizes.setdefault(record.circle, {})[record.turns] = record.values[quietest]
+    found = {}
+    for key, values in sizes.items():
+        (few, small), (many, large) = min(values.items()), max(values.items())
+        found[key] = (large - small) / (many - few) if few < many else large / many
+    return found
 
 
 def _known(guest: Guest) -> Symbols | None:
@@ -216,7 +243,7 @@ def _named(hello: Hello) -> Hello:
 def _with_one(record: Record, places: Mapping[int, int]) -> Record:
     if not isinstance(record, Group | Pass | Overhead):
         return record
-    quietest = min(range(len(record.values)), key=lambda place: _disturbance(record, place))
+    quietest = min(range(len(record.values)), key=partial(_disturbance, record))
     i = places.get(id(record), quietest)
     counters = {name: [counts[i]] for name, counts in record.counters.items()}
     return msgspec.structs.replace(

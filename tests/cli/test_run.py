@@ -159,3 +159,22 @@ def test_the_exit_code_says_whether_what_was_asked_for_is_valid(
     said = capsys.readouterr().err
     assert (code == 5) == ("--allow-invalid accepts that" in said)
     assert all(key in said for key in failed)
+
+
+def test_an_interrupt_ends_all_of_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = MeasurementResult(sample_bundles.typical(), {}, interrupted=True)
+    asked: list[object] = []
+
+    class Target:
+        concurrent = False
+
+        def measure(self, request: Request, *_: object) -> MeasurementResult:
+            asked.append(request.image)
+            return measured
+
+    monkeypatch.setattr(TARGETS, "load", lambda _: Target())
+    images = [Path("a.elf"), Path("b/a.elf")]
+    wanted = run._of_images(Request(), images, tmp_path)
+    assert [folder.name for _, folder in wanted] == ["a", "a-2"]
+    assert [path for *_, path in run._measure_all("x", wanted)] == [tmp_path / "a"]
+    assert asked == [Path("a.elf")]

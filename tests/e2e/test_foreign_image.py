@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from cyclometer.bundle import store
 from cyclometer.errors import MeasurementFailed, UsageError
+from cyclometer.estimate.rows import estimates
 from cyclometer.explain import sources, span
 from cyclometer.record.schema import Flow
 from cyclometer.record.span import Spanned, Wanted
@@ -332,13 +334,48 @@ def test_a_gate_of_one_image_with_itself_passes(image: Path, tmp_path: Path) -> 
     assert '"verdict": "equivalent"' in done.stdout
 
 
-def test_a_gate_fails_if_a_boot_did(image: Path, tmp_path: Path) -> None:
-    """Its records are whole and as good as the base's; then it ends with a failure."""
+def test_a_gate_fails_if_a_boot_did(
+    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its records are whole and as good as the base's; then it panics and ends with a failure."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     records = qemu.virt().measure(Request(image=image, name="image"), {}, Progress())
     console = records.consoles["run-1"].split(b'@cyc {"kind":"end"')[0].decode()
-    done = gate(image, bare(tmp_path, printing(console, FAIL)), "--margin", "0%")
+    failing = bare(tmp_path, printing(f"{console}panic: no root\n", FAIL))
+    done = gate(image, failing, "--margin", "0%")
     assert done.returncode == 5, done.stdout + done.stderr
     assert "the boot ended by itself" in done.stderr
+    told = done.stderr.partition(f"the console of {failing} is in ")[2]
+    assert "\n    panic: no root\n" in told
+    assert "@cyc" not in told
+    assert b"panic: no root" in Path(told.partition(" and ends")[0]).read_bytes()
+
+
+def test_a_gate_of_two_images_that_print_no_rows_names_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    base, other = (
+        bare(tmp_path, printing(f"panic: {name}\n", FAIL), name) for name in ("base", "pr")
+    )
+    done = gate(base, other)
+    assert done.returncode == 5, done.stdout + done.stderr
+    for one in (base, other):
+        assert f"cyclometer: {one}: the image ended by itself" in done.stderr
+        assert f"panic: {one.stem}" in done.stderr
+
+
+def test_several_images_have_a_bundle_each(image: Path, slower: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "cyclometer", "run", "--target", "qemu-virt", "--only", "trap.*"]
+    words += ["--image", str(image), "--image", str(slower), "-o", str(tmp_path / "both")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    latencies = [
+        estimates(store.read(tmp_path / "both" / name))[0].latency for name in ("port", "port-2")
+    ]
+    assert latencies[0]
+    assert latencies[1]
+    assert latencies[1].value == latencies[0].value + 1
 
 
 def test_options_of_images_are_refused_for_bundles(tmp_path: Path) -> None:

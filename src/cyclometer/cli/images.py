@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,18 +13,28 @@ import rich_click as click
 
 from cyclometer.cli import common
 from cyclometer.cli.progress import Display
-from cyclometer.errors import FAILED, REGRESSED, CyclometerError, UsageError
+from cyclometer.errors import (
+    FAILED,
+    REGRESSED,
+    CyclometerError,
+    MeasurementFailed,
+    UsageError,
+)
+from cyclometer.text import one_line
 
 if TYPE_CHECKING:
     from cyclometer.compare.finding import Options
     from cyclometer.compare.pairing import Across
     from cyclometer.compare.verdicts import Comparison
-    from cyclometer.targets.api import MeasurementResult, Request
+    from cyclometer.targets.api import MeasurementResult, Progress, Request
 
 _MAGIC = b"\x7fELF"
 _NAME = "image"  # of both, so that they compare
 _MOST_EXPLAINED = 5
 _TARGET = "qemu-virt"
+_RECORD = "@cyc "
+_LAST_LINES = 10  # of the console of a boot that failed
+_LINE_CHARS = 200
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,12 +89,12 @@ def gate(
     one = TARGETS.load(asked.pop("target") or _TARGET)
     request = Request(**{**asked, "only": asked["only"] or ("*",), "name": asked["name"] or _NAME})
     requests = [replace(request, image=Path(image)) for image in operands]
-    with Display() as display, ThreadPoolExecutor(len(requests)) as pool:
+    with Display() as display:
         display.show(0, 1, f"{one.name}: {' and '.join(operands)}")
-        started = [pool.submit(_measured, one, each) for each in requests]
-        before, after = [future.result() for future in started]
+        before, after = _both(one, requests)
     for image, measured in zip(operands, (before, after), strict=True):
-        _tell_problems(image, measured)
+        if measured.broken:
+            _tell_failure(image, measured)
     sides = [pairing.side([each.bundle], judging.level) for each in (before, after)]
     found = verdicts.compare(sides[0], sides[1], judging, across)
     return found, _explained(one, requests, found), before.broken or after.broken
@@ -95,18 +105,47 @@ def code(judged: int, broken: bool) -> int:
     return FAILED if broken and judged != REGRESSED else judged
 
 
-def _measured(target: Any, request: Request) -> MeasurementResult:
-    from cyclometer import environment
+def _both(target: Any, requests: Sequence[Request]) -> list[MeasurementResult]:
+    """Boots both images at once. Raises the first one's error; the other's is printed."""
     from cyclometer.targets.api import Progress
 
-    measured: MeasurementResult = target.measure(request, environment.collect(), Progress())
+    progress = Progress()
+    with ThreadPoolExecutor(len(requests)) as pool:
+        started = [pool.submit(_measured, target, each, progress) for each in requests]
+        try:
+            wait(started)
+        except KeyboardInterrupt:
+            progress.stop.set()
+            raise
+    for other in started[1:]:
+        if started[0].exception() and isinstance(other.exception(), CyclometerError):
+            common.complain(other.exception())
+    return [future.result() for future in started]
+
+
+def _measured(target: Any, request: Request, progress: Progress) -> MeasurementResult:
+    from cyclometer import environment
+
+    try:
+        measured: MeasurementResult = target.measure(request, environment.collect(), progress)
+    except MeasurementFailed as error:
+        raise MeasurementFailed(f"{request.image}: {error}") from error
     return measured
 
 
-def _tell_problems(image: str, measured: MeasurementResult) -> None:
+def _tell_failure(image: str, measured: MeasurementResult) -> None:
+    """How a boot failed, and what it had printed, which no bundle keeps here."""
+    from cyclometer.targets import foreign_image
+
     for problem in measured.bundle.identity.problems:
         if problem.kind == "failed":
             common.complain(f"{image}: {problem.where}: {problem.what}")
+    kept = foreign_image.keep(measured.console)
+    common.complain(f"the console of {image} is in {kept} and ends:")
+    lines = measured.console.decode(errors="replace").splitlines()
+    said = [line for line in lines if line.strip() and not line.startswith(_RECORD)]
+    for line in said[-_LAST_LINES:]:
+        click.echo(f"    {one_line(line, _LINE_CHARS)}", err=True)
 
 
 def _explained(target: Any, requests: Sequence[Request], found: Comparison) -> list[str]:

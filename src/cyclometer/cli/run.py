@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -118,7 +118,14 @@ def _axes(
     "--config",
     help="The kernel's build, as mcs=on; a label for the rows of --image; a target's own settings.",
 )
-@common.image_options
+@click.option(
+    "--image",
+    "images",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A kernel image of your own instead of ours; may be repeated.",
+)
+@common.machine_options
 @common.kernel_options
 @common.memory_options
 @click.option(
@@ -168,6 +175,7 @@ def command(
     only: tuple[str, ...],
     config: dict[str, str],
     matrix: list[tuple[str, list[str]]],
+    images: tuple[Path, ...],
     kbench: list[int] | None,
     trace: bool,
     allow_invalid: bool,
@@ -178,6 +186,7 @@ def command(
     """Measure a target and store a bundle.
 
     Circles and runs are visited in one random, recorded order; Ctrl-C keeps what was measured.
+    Several images, and the values of --matrix, have a bundle each, below -o.
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
 
@@ -198,12 +207,13 @@ def command(
     )
     if trace:
         _refuse_untraceable(target)
-    if matrix and request.image is not None:
+    if matrix and images:
         raise UsageError(
             "--matrix would measure one image under several names; run each image by itself and "
             "label it with --config"
         )
-    wanted = _product(request, matrix, output or _default_path(target))
+    path = output or _default_path(target)
+    wanted = _of_images(request, images, path) if images else _product(request, matrix, path)
     for _, path in wanted:
         store.refuse_existing(path)
     finish = partial(
@@ -249,12 +259,25 @@ def _product(
     found: dict[Path, Request] = {}
     for values in itertools.product(*(values for _, values in axes)):
         config = {name: value for (name, _), value in zip(axes, values, strict=True)}
-        words = "_".join(f"{name}-{value}" for name, value in config.items())
-        folder = path / _UNSAFE.sub("_", words)[-_NAME_MAX:]
-        while folder in found:  # two that end alike, or one that was asked for twice
-            folder = folder.with_name(f"{folder.name}-{len(found) + 1}")
+        folder = _folder(path, "_".join(f"{name}-{value}" for name, value in config.items()), found)
         found[folder] = replace(request, config={**request.config, **config})
     return [(one, folder) for folder, one in found.items()]
+
+
+def _of_images(request: Request, images: Sequence[Path], path: Path) -> list[tuple[Request, Path]]:
+    """One request and bundle per image; the bundles of several are called as their images."""
+    found: dict[Path, Request] = {}
+    for image in images:
+        folder = path if len(images) == 1 else _folder(path, image.stem, found)
+        found[folder] = replace(request, image=image)
+    return [(one, folder) for folder, one in found.items()]
+
+
+def _folder(path: Path, words: str, taken: Container[Path]) -> Path:
+    """A bundle of several below `path`, with a number where names end alike or come twice."""
+    first = path / _UNSAFE.sub("_", words)[-_NAME_MAX:]
+    numbered = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
+    return next(folder for folder in itertools.chain((first,), numbered) if folder not in taken)
 
 
 def _finish(
@@ -343,12 +366,13 @@ def _suggest(bundle: Bundle, path: Path) -> None:
 def _measure_all(
     target: str, wanted: Sequence[tuple[Request, Path]]
 ) -> Iterator[tuple[MeasurementResult | CyclometerError, Request, Path]]:
-    """Measures in order, or all at once where the target shares out the machine itself.
+    """Measures in order until an interrupt, or all at once where the target shares out the machine
+    itself.
 
     One of several that fails stands as its error in the others' place; one alone raises it. No
     progress is on display while the caller prints.
     """
-    from cyclometer.targets.api import Progress
+    from cyclometer.targets.api import MeasurementResult, Progress
     from cyclometer.targets.registry import TARGETS
 
     one = TARGETS.load(target)
@@ -364,6 +388,8 @@ def _measure_all(
         with Display() as display:
             measured = attempt(one, request, Progress(display.show))
         yield measured, request, path
+        if isinstance(measured, MeasurementResult) and measured.interrupted:
+            return
 
 
 def _measure(one: Target, request: Request, progress: Progress) -> MeasurementResult:

@@ -127,15 +127,20 @@ def of_boots(
     try:
         made = _bundle(name, fallback, boots, facts, settings, cycles)
     except MeasurementFailed as error:
-        console = boots[-1].console
-        digest = hashlib.sha256(console).hexdigest()
-        kept = build.cache() / "failed-boots" / f"{digest[:16]}.console"
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(console)
+        kept = keep(boots[-1].console)
         raise MeasurementFailed(f"{error}; its console is in {kept}") from error
     runs = {_run(number) for number in range(1, len(boots) + 1)}
     problems = made.bundle.identity.problems
     return replace(made, broken=any(p.kind == "failed" and p.where in runs for p in problems))
+
+
+def keep(console: bytes) -> Path:
+    """Where a console that no bundle holds is kept."""
+    digest = hashlib.sha256(console).hexdigest()
+    kept = build.cache() / "failed-boots" / f"{digest[:16]}.console"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(console)
+    return kept
 
 
 def _run(number: int) -> str:

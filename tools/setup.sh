@@ -85,10 +85,17 @@ if [ "$1" = setup-all ] && command -v go >/dev/null && [ ! -x .venv/bin/versityg
     say "building versitygw"
     GOBIN=$PWD/.venv/bin go install "$versitygw" 2>/dev/null || say "versitygw could not be built; its tests are skipped"
 fi
-# The example port for FreeRTOS is booted with the real kernel, out of a crate; its test skips where Cargo is missing.
+# The example ports for FreeRTOS and Embassy are booted with the real kernels, out of crates; their tests skip where Cargo is missing.
+riscv=riscv64imac-unknown-none-elf
 if [ "$1" = setup-all ] && command -v cargo >/dev/null; then
     cargo fetch --quiet --locked --manifest-path examples/ports/freertos/Cargo.toml 2>/dev/null ||
         say "the sources of FreeRTOS could not be fetched; its test is skipped"
+    cargo fetch --quiet --locked --target $riscv --manifest-path examples/ports/embassy/Cargo.toml 2>/dev/null ||
+        say "the crates of Embassy could not be fetched; its tests are skipped"
+fi
+if [ "$1" = setup-all ] && command -v rustup >/dev/null && ! rustup target list --installed | grep -q $riscv; then
+    timeout 60 rustup --quiet target add $riscv 2>/dev/null ||
+        say "Rust for $riscv could not be installed; the tests of Embassy are skipped"
 fi
 # What `make bench` times beside ours, as far as a package has it; it names the rest.
 core_to_core=core-to-core-latency@1.2.0

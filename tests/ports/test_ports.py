@@ -6,6 +6,7 @@ those that can boot are measured.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,11 +48,23 @@ def test_the_freertos_port_fits_its_interface() -> None:
     check(CROSS, "-std=gnu11", *machine, f"-I{folder}", folder / "main.c")
 
 
+@needs_cross
+def test_the_records_without_the_core_compile() -> None:
+    check(CROSS, "-std=c11", "-ffreestanding", PORTS / "records.c")
+
+
 def test_the_zephyr_module_names_files_of_the_core() -> None:
     text = (PORTS / "zephyr" / "zephyr" / "CMakeLists.txt").read_text()
     named = {word.removeprefix("${CYC_CORE}/") for word in text.split() if word.endswith(".c")}
     ours = {path.name for path in (ROOT / "core").glob("*.c")}
     assert named == ours - {"chain.c", "coroutine.c", "devicetree.c"}  # which it does not use
+
+
+def test_the_guide_lists_every_port() -> None:
+    guide = (ROOT / "docs" / "howto" / "your-kernel-in-an-hour.md").read_text()
+    listed = set(re.findall(r"^\| \[`(.+?)`\]\(../../examples/ports/", guide, re.MULTILINE))
+    there = {path.name for path in PORTS.iterdir() if path.suffix != ".h"}
+    assert listed == there - {"stubs"}
 
 
 def port(folder: Path, name: str, *settings: str) -> Path:

@@ -73,5 +73,11 @@ def test_a_real_image(tmp_path: Path) -> None:
     assert {place.function for place in found.values()} == {"twice"}
     assert found[0].starts
     assert {place.file for place in found.values() if place.file} == {"x.c"}
+    twice = "_ZN4core5twice17h0123456789abcdefE"  # as rustc mangles core::twice
+    (tmp_path / "x.c").write_text(f"int {twice}(int a)\n{{\n    return 2 * a;\n}}\n")
+    subprocess.run(["cc", "-c", "x.c", "-o", "x.o"], cwd=tmp_path, check=True)
+    assert {p.function for p in disassemble(tmp_path / "x.o", "objdump", tmp_path).values()} == {
+        "core::twice"
+    }
     with pytest.raises(NotComparable, match="cannot read"):
         disassemble(tmp_path / "x.c", "objdump", tmp_path)

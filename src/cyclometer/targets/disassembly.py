@@ -35,8 +35,12 @@ def program(known: InstructionSet) -> str:
 
 
 def disassemble(image: Path, objdump: str, root: Path) -> dict[int, Place]:
-    """Every instruction of an ELF image by its address; files below `root` are named from there."""
-    command = [objdump, "--disassemble", "--line-numbers", "--wide", str(image)]
+    """Every instruction of an ELF image by its address; files below `root` are named from there.
+
+    Names are as the source has them: all instances of a generic function of Rust have one.
+    """
+    options = ("--disassemble", "--demangle", "--line-numbers", "--wide")
+    command = [objdump, *options, str(image)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         raise NotComparable(f"{objdump} cannot read {image}: {done.stderr.strip()[:200]}")

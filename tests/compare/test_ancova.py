@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -153,13 +152,33 @@ def with_cost(c: float, error: float, less: float | None = 0.5) -> Session:
 def test_a_fixed_cost_is_subtracted_on_both_sides_or_on_neither(
     costs: list[tuple[float, float]], there: bool
 ) -> None:
+    """The sides lose one cost, the mean of theirs by what each knows; each side's own is 0.5."""
     before, after = (with_cost(*cost) for cost in costs)
     found = difference([before], [after])
-    assert found.before[0] == pytest.approx(1.1 - 0.5 * there)
-    assert found.after[0] == pytest.approx(1.1 - 0.5 * there)
-    errors = [0.01 * error if there else 0.0 for _, error in costs]
-    assert [math.sqrt(found.parts[i][0]) for i in (1, 3)] == pytest.approx(errors)
-    assert [found.parts[i][1] for i in (1, 3)] == [2, 2]
+    c, error = np.transpose(costs)
+    common = np.average(c, weights=1 / np.maximum(error, 1e-6) ** 2)
+    means = 1.1 + there * (-0.5 + 0.01 * (c - common))
+    assert (found.before[0], found.after[0]) == pytest.approx(tuple(means))
+    assert found.own_variance == pytest.approx(2 * 0.01 / 3)
+
+
+def test_costs_that_clearly_differ_are_each_sides_own() -> None:
+    """The difference of 4.3 is 3.04 errors; then the error of either cost is one of the change."""
+    before, after = with_cost(20.0, 1.0), with_cost(24.3, 1.0)
+    found = difference([before], [after])
+    assert (found.before[0], found.after[0]) == pytest.approx((0.6, 0.6))
+    assert found.own_variance == pytest.approx(2 * 0.01 / 3 + 2 * 0.01**2)
+    assert found.parts[2:4] == ((pytest.approx(1e-4), 2),) * 2
+    several = difference([before, before], [after])
+    assert several.parts[3][0] == pytest.approx(1e-4 / 4)
+
+
+def test_a_common_cost_errs_by_how_differently_the_sides_follow_it() -> None:
+    before = with_cost(20.0, 1.0)
+    found = difference([before], [replace(with_cost(21.0, 1.0), share=0.03)])
+    assert found.before[0] == pytest.approx(0.6 + 0.01 * (20 - 20.5))
+    assert found.after[0] == pytest.approx(0.6 + 0.03 * (21 - 20.5))
+    assert found.parts[2] == (pytest.approx(0.02**2 / 2), 4)
 
 
 def test_a_cost_that_one_side_cannot_subtract_stays_on_both() -> None:
@@ -177,7 +196,7 @@ def test_few_visits_that_agree_are_known_no_better_than_others(visits: int) -> N
     found = difference([usual], [few])
     spread = np.sum((usual.y(False) - usual.y(False).mean()) ** 2) / (35 + visits - 1)
     wanted = spread / visits if visits < 24 else 0.0
-    assert found.parts[-3][0] == pytest.approx(wanted, rel=0.01, abs=1e-15)
+    assert found.parts[-2][0] == pytest.approx(wanted, rel=0.01, abs=1e-15)
 
 
 def test_own_variance_is_the_sum_of_the_parts() -> None:

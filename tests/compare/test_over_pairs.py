@@ -13,8 +13,9 @@ from cyclometer.compare.finding import Options
 from cyclometer.compare.pairing import pairs, side
 from cyclometer.compare.statistics import Change
 from cyclometer.compare.verdicts import compare
+from cyclometer.estimate import session
 from cyclometer.estimate.session import Occasion, Session
-from tests.estimate.test_session import made
+from tests.estimate.test_session import line, made
 from tests.estimate.visited import Visits
 
 RUNS, ROUNDS = 5, 7
@@ -52,7 +53,8 @@ def two_sides(
     for which in (0, 1):
         y = speed[np.arange(visits), turn[:, which]] + own + noise * rng.standard_normal(visits)
         values = (y + which * np.log1p(change)).tolist()
-        sides.append(made(values, run.tolist(), seconds=middle, occasion=TOGETHER))
+        one = made(values, run.tolist(), seconds=middle, occasion=TOGETHER)
+        sides.append(replace(one, process=np.arange(visits, dtype=np.int32)))
     return sides[0], sides[1]
 
 
@@ -102,14 +104,39 @@ def test_what_took_turns_is_not_judged_by_the_same_visits_apart() -> None:
     assert paired < apart / 3
 
 
+def test_each_pair_is_evidence_of_its_own() -> None:
+    """Neighbours have lost what visits share with later ones; blocks of pairs would have fewer
+    degrees of freedom and no better error.
+    """
+    before, after = two_sides(np.random.default_rng(6), 0.01)
+    found = over_pairs.change(before, after)
+    apart = session.pseudo_values(after.whole - before.whole)
+    assert found.df == pytest.approx(before.visits - 1)
+    assert found.standard_error == pytest.approx(np.std(apart, ddof=1) / np.sqrt(before.visits))
+
+
+def test_a_cost_of_entering_tests_is_one_for_both_sides() -> None:
+    """Each side's estimate of it errs by a percent of the latency, in all visits alike."""
+    rng, found = np.random.default_rng(7), []
+    for _ in range(300):
+        sides = []
+        for one in two_sides(rng, 0.01):
+            error = 0.01 * rng.standard_normal()
+            cost = line(2000.0 + 1e4 * error, 100.0)
+            less = one.whole - error
+            sides.append(replace(one, whole=one.whole + 1, less=less, fixed_cost=cost, share=1e-4))
+        found.append(over_pairs.change(*sides))
+    assert 0.93 <= np.mean([one.interval.contains(0.01) for one in found]) <= 0.97
+    assert max(one.standard_error for one in found) < 0.003
+
+
 def test_rounds_with_pauses_between_them_are_the_blocks() -> None:
     """What a round adds to one side is shared by its pairs, and not new evidence in each."""
     rng = np.random.default_rng(5)
     before, after = two_sides(rng, 0.01)
     rounds = np.repeat(np.arange(ROUNDS), RUNS)
     moved = replace(after, whole=after.whole + 0.01 * rng.standard_normal(ROUNDS)[rounds])
-    own = np.arange(before.visits, dtype=np.int32)
-    spread = over_pairs.change(replace(before, stretch=rounds, process=own), moved)
+    spread = over_pairs.change(replace(before, stretch=rounds), moved)
     apart = moved.whole - before.whole
     means = [apart[rounds == one].mean() for one in range(ROUNDS)]
     assert spread.standard_error == pytest.approx(np.std(means, ddof=1) / np.sqrt(ROUNDS))

@@ -15,11 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cyclometer.estimate.interval import FloatArray
+from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.reference import shift
 from cyclometer.estimate.session import BLOCKS, CLEAR, Mean, Session, mean
 
 SLOPES = 0.15
 """Standard deviation of the circles' true slopes about one."""
+_LEAST = 1e-12  # of a variance in squared clock units that counts as 0
 _CERTAIN = 1e9  # degrees of freedom of a variance that is as good as known
 
 Parts = tuple[tuple[float, float], ...]
@@ -59,14 +61,14 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> AlignedDi
     change.
     """
     sessions = [*before, *after]
-    subtract = fixed_cost_is_there(sessions)
+    costs = subtracted_costs(before, after)
     shifts = [shift(sessions[0].reference, one.reference) for one in sessions]
     aligned = None not in shifts
     x = [
         one.x + (by or 0.0) if aligned else one.x - one.x.mean()
         for one, by in zip(sessions, shifts, strict=True)
     ]
-    y = [one.y(subtract) for one in sessions]
+    y = [one.y(costs.subtract) + by for one, by in zip(sessions, costs.shifts, strict=True)]
     slope, variance = _slope(x, y)
     z = [b - slope * a for a, b in zip(x, y, strict=True)]
     means = [
@@ -76,19 +78,67 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> AlignedDi
     cut = len(before)
     speed = float(np.mean([a.mean() for a in x[cut:]]) - np.mean([a.mean() for a in x[:cut]]))
     parts = [
-        part
-        for side, chosen in ((before, means[:cut]), (after, means[cut:]))
-        for one, average in zip(side, chosen, strict=True)
-        for part in _parts(one, average, subtract, len(side))
+        (variance / len(side) ** 2, df)
+        for side in (means[:cut], means[cut:])
+        for average in side
+        for variance, df in average.parts
     ]
     return AlignedDifference(
         before=tuple(m.value for m in means[:cut]),
         after=tuple(m.value for m in means[cut:]),
-        parts=(*parts, (speed**2 * variance, _CERTAIN)),
+        parts=(*parts, *costs.parts, (speed**2 * variance, _CERTAIN)),
         slope=slope,
         speed=speed if aligned else None,
         by_floors=any(one.reference and one.reference.zero is not None for one in sessions),
     )
+
+
+@dataclass(frozen=True)
+class SubtractedCosts:
+    """What of fixed costs is taken off two sides: whether any is; what each session's visits, which
+    have lost its own cost, take on top so that all have lost the same; and `parts` of the error
+    that this leaves in the change.
+    """
+
+    subtract: bool
+    shifts: tuple[float, ...]
+    parts: Parts
+
+
+def subtracted_costs(before: Sequence[Session], after: Sequence[Session]) -> SubtractedCosts:
+    """One cost for both sides, whose error they share, unless their costs clearly differ.
+
+    What a test costs to enter and to leave is the rig's, and mostly the same on both sides: if each
+    side had its own estimate of it, the errors of both would be a change.
+    """
+    sessions = [*before, *after]
+    own = SubtractedCosts(fixed_cost_is_there(sessions), (0.0,) * len(sessions), ())
+    if not own.subtract:
+        return own
+    sides = [[one.fixed_cost for one in side if one.fixed_cost] for side in (before, after)]
+    common = [_together(side) for side in sides]
+    apart = abs(common[0][0] - common[1][0])
+    if apart > CLEAR * math.sqrt(common[0][1] + common[1][1]):
+        parts = [
+            (one.cost_error(True) ** 2 / len(side) ** 2, one.visits - 1.0)
+            for side in (before, after)
+            for one in side
+        ]
+        return replace(own, parts=tuple(parts))
+    c, variance = _together([*sides[0], *sides[1]])
+    shifts = [(one.fixed_cost.c - c) * one.share for one in sessions if one.fixed_cost]
+    share = np.mean([one.share for one in after]) - np.mean([one.share for one in before])
+    df = sum(one.visits - 1.0 for one in sessions)
+    return SubtractedCosts(True, tuple(shifts), ((float(share) ** 2 * variance, df),))
+
+
+def _together(costs: Sequence[MarginalFit]) -> tuple[float, float]:
+    """The mean of some fixed costs by what each knows, and its variance; one that is known for sure
+    decides.
+    """
+    weight = np.array([1 / max(cost.c_standard_error**2, _LEAST) for cost in costs])
+    c = np.array([cost.c for cost in costs])
+    return float(weight @ c / weight.sum()), float(1 / weight.sum())
 
 
 def fixed_cost_is_there(sessions: Sequence[Session]) -> bool:
@@ -128,9 +178,3 @@ def _widened(found: Mean, visits: int, z: Sequence[FloatArray]) -> Mean:
     usual = squares / sum(one.size - 1 for one in z) / visits
     (own, df), *rest = found.parts
     return replace(found, parts=((max(own, usual), df), *rest))
-
-
-def _parts(one: Session, average: Mean, subtract: bool, sessions: int) -> Parts:
-    """What a session adds to the variance of its side's mean over so many sessions."""
-    cost = (one.cost_error(subtract) ** 2, one.visits - 1.0)
-    return tuple((variance / sessions**2, df) for variance, df in (*average.parts, cost))

@@ -2,8 +2,8 @@
 """Comparison of two sides that took turns visit by visit in one session (`cyclometer ab`).
 
 Neighbouring visits see one core at one speed and one state of the machine. Their differences hold
-nothing of how sessions differ, so that neither a reference nor a session component is needed. Drift
-within the session is in the blocks of time whose means give the error.
+nothing of how sessions differ, so that neither a reference nor a session component is needed. Nor
+do they hold the drift within the session, so that a pair is as good as independent of the next.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclometer.compare.ancova import fixed_cost_is_there
+from cyclometer.compare.ancova import subtracted_costs
 from cyclometer.compare.finding import Basis, Options, both, elsewhere
 from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change, two_sided
@@ -61,16 +61,18 @@ def basis(pair: Pair, options: Options) -> Basis:
 
 
 def change(before: Session, after: Session, level: float = 0.95) -> Change:
-    """The mean difference of neighbouring visits, with the error that blocks of time show; rounds
-    with pauses between them are such blocks.
+    """The mean difference of neighbouring visits, with the error that the pairs show; the pairs of
+    rounds with pauses between them share a minute, and such rounds show it.
     """
     first, second = neighbours(before, after)
-    subtract = fixed_cost_is_there([before, after])
-    apart = pseudo_values(_y(after, subtract)[second] - _y(before, subtract)[first])
+    costs = subtracted_costs([before], [after])
+    y = [
+        _y(one, costs.subtract) + by for one, by in zip((before, after), costs.shifts, strict=True)
+    ]
+    apart = pseudo_values(y[1][second] - y[0][first])
     stretch = None if before.stretch is None else before.stretch[first]
-    average = mean(apart, before.process[first], stretch)
-    costs = ((one.cost_error(subtract) ** 2, one.visits - 1.0) for one in (before, after))
-    variance, df = satterthwaite((*average.parts, *costs))
+    average = mean(apart, before.process[first], stretch, blocks=apart.size)
+    variance, df = satterthwaite((*average.parts, *costs.parts))
     value, error = average.value, math.sqrt(variance)
     p = two_sided(value, error, df) if error else float(not value)
     return Change(value, error, df, student(value, error, df, level), p)

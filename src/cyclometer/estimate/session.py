@@ -96,7 +96,8 @@ class Session:
     whole: y with nothing subtracted.
     less: y with the fixed cost of a test subtracted; None if it cannot be, or is not known.
     fixed_cost: the fixed cost, from the sizes within each visit; None for a flow of one size.
-    share: by which fraction of a turn one clock unit of fixed cost raises a mean latency.
+    share: by which fraction a clock unit less of fixed cost raises the mean over visits; 0 if no
+        cost can be subtracted.
     stretch: the round of a session with pauses that each visit belongs to; None without pauses.
     beside: what happened beside the visits of all circles (`surroundings.rates`).
     """
@@ -254,9 +255,10 @@ def session(
     if whole.min() <= 0:
         return None
     cost = fixed_cost.over_visits(A, N, visit, visits, level)
-    less = None
+    less, share = None, 0.0
     if cost is not None and np.all(cost.c < A):
         less = np.log(grouped((A - cost.c) / N, visit, visits).medians())
+        share = _share(A, N, visit, cost)
     run = np.zeros(visits, np.int32)
     run[visit] = samples.run[tests]
     number = np.zeros(visits, np.int32)
@@ -266,7 +268,6 @@ def session(
     x = np.zeros(visits)
     if moments.reference is not None:
         x = moments.reference.at(tests, visit, middle)
-    share = float(np.mean(1 / N) / np.median(whole))
     back = x if moments.reference is not None and moments.reference.taken else 0.0
     found = Session(
         occasion=moments.occasion,
@@ -284,6 +285,17 @@ def session(
         stretch=np.searchsorted(moments.pauses, middle, "right") if moments.pauses.size else None,
     )
     return found.part(np.argsort(middle, kind="stable"))
+
+
+def _share(A: FloatArray, N: FloatArray, visit: NDArray[np.intp], cost: MarginalFit) -> float:
+    """By which fraction of a turn a clock unit less of fixed cost raises the mean over visits.
+
+    Tests of the middle sizes decide a median, so that it follows the cost less than their mean.
+    """
+    step = cost.c_standard_error
+    ends = [cost.c - step, min(cost.c + step, float(A.min()) * (1 - 1e-9))]
+    low, high = (np.log(grouped((A - c) / N, visit, visit.max() + 1).medians()) for c in ends)
+    return float(np.mean(low - high)) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.0
 
 
 def pseudo_values(values: FloatArray) -> FloatArray:
@@ -310,29 +322,30 @@ def mean(
     values: FloatArray,
     process: NDArray[np.int32],
     stretch: NDArray[np.intp] | None = None,
+    blocks: int | None = None,
 ) -> Mean:
     """The mean of visits, in order of time, and what its error is made of.
 
-    Time is cut into BLOCKS stretches of equally many visits (half as many as visits if those are
-    few); their means spread as drift and noise of the visits do. Rounds with pauses between them,
-    FEWEST_BLOCKS at least, are the stretches where there are any: the visits of a round share its
-    minute. What a process draws once is
-    shared by its visits in all blocks, so that blocks do not show it: the variance between
-    processes beyond that of their visits is added (analysis of variance, not below zero).
+    Time is cut into `blocks` stretches of equally many visits (by default BLOCKS, or half as many
+    as visits if those are few); their means spread as drift and noise of the visits do. Rounds with
+    pauses between them, FEWEST_BLOCKS at least, are the stretches where there are any: the visits
+    of a round share its minute. What a process draws once is shared by its visits in all blocks, so
+    that blocks do not show it: the variance between processes beyond that of their visits is added
+    (analysis of variance, not below zero).
     """
     visits = values.size
-    count = BLOCKS if visits >= 2 * BLOCKS else min(visits, max(FEWEST_BLOCKS, visits // 2))
+    count = blocks or min(BLOCKS, visits, max(FEWEST_BLOCKS, visits // 2))
     rounds = np.zeros(0, np.intp) if stretch is None else np.unique(stretch)
     if stretch is not None and rounds.size >= FEWEST_BLOCKS:
         count = rounds.size
-        blocks = np.array([values[stretch == one].mean() for one in rounds])
+        means = np.array([values[stretch == one].mean() for one in rounds])
     else:
-        blocks = np.array([block.mean() for block in np.array_split(values, count)])
-    parts = [(float(blocks.var(ddof=1)) / count, count - 1.0)]
+        means = np.array([block.mean() for block in np.array_split(values, count)])
+    parts = [(float(means.var(ddof=1)) / count, count - 1.0)]
     found, number = np.unique(process, return_inverse=True)
     if 1 < found.size < visits:
         parts.append(_between_processes(values, number, found.size))
-    return Mean(float(blocks.mean()), tuple(parts))
+    return Mean(float(means.mean()), tuple(parts))
 
 
 def _between_processes(

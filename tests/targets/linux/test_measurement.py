@@ -31,7 +31,7 @@ class Answers(Measurement):
 
     def __init__(self, per_turn: int = 100) -> None:
         contracts = [Contract(key) for key in KEYS]
-        settings = MeasurementSettings(runs=2, rounds=2, budget_s=0.1)
+        settings = MeasurementSettings(runs=2, rounds=2, budget_s=1.0)
         super().__init__(
             settings,
             Clock("tsc", "ticks", 1e9),
@@ -78,6 +78,25 @@ def test_rounds_of_a_spread_measurement_begin_at_equal_distances(
     assert slept == [30.0] * 3
     assert spread.visited == steady.visited
     assert spread.result(interrupted=False).bundle.identity.plan["settings"]["spread_s"] == 120
+
+
+@pytest.mark.parametrize(
+    ("budget_s", "spread_s", "rounds"), [(0.21, 0.0, 5), (0.05, 0.0, 1), (0.21, 9.0, 7)]
+)
+def test_where_time_is_short_there_are_fewer_rounds(
+    monkeypatch: pytest.MonkeyPatch, budget_s: float, spread_s: float, rounds: int
+) -> None:
+    """A visit takes 12 ms with the fewest tests, and two of them are a round; two cold ones take
+    60 ms. An analysis counts the rounds that have pauses between them.
+    """
+    clock = SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None)
+    monkeypatch.setattr(measurement, "time", clock)
+    found = Answers()
+    found.settings = replace(found.settings, rounds=7, budget_s=budget_s, spread_s=spread_s)
+    found.run()
+    found.close()
+    assert found.rounds == rounds
+    assert len(found.order) >= 2 + 2 * rounds  # the cold visits, those planned, and some again
 
 
 class Disturbed(Answers):

@@ -45,6 +45,15 @@ def test_tests_fill_the_share_within_their_bounds(share_s: float) -> None:
         assert cost.visit_s + (tests + 1) * plan.test_s(flow, cost) > visit_s
 
 
+def test_rounds_are_as_many_as_fit_and_are_wanted() -> None:
+    cost = Cost(turn_s=1e-6, visit_s=0.002)
+    flow = plan.accumulated_flow(cost, 1)
+    assert plan.least_s(flow, cost) == 0.002 + 3 * plan.test_s(flow, cost)
+    fits = [plan.rounds_within(left_s, 10.0, 7) for left_s in (-5.0, 9.0, 29.0, 30.0, 500.0)]
+    assert fits == [1, 1, 2, 3, 7]
+    assert plan.rounds_within(1.0, 0.0, 7) == 7  # no circles
+
+
 def test_the_order_is_random_complete_and_repeatable() -> None:
     keys = [f"a.{i}" for i in range(10)]
     order = plan.shuffled(keys, runs=3, rounds=2, rng=random.Random(1))

@@ -19,6 +19,8 @@ from cyclometer.record.schema import Flow, Record
 
 _DONE = re.compile(rb"^done (\d+)\s*$", re.MULTILINE)
 _CHUNK_BYTES = 1 << 16
+PAUSE_SHARE = 0.07
+"""Of the time of a visit, in which nothing is measured behind it."""
 _ERRORS = {error.exit_code: error for error in (UsageError, NotComparable)}
 
 
@@ -168,4 +170,4 @@ def pause_for_throttling(busy_s: float) -> None:
     """Leaves other threads their share: the kernel stops real-time threads that take more than 95 %
     of a second.
     """
-    time.sleep(busy_s * 0.07)
+    time.sleep(busy_s * PAUSE_SHARE)

@@ -100,6 +100,9 @@ class Measurement:
         self.order: list[dict[str, Any]] = []
         self.program, self.launch = program, launch
         self.calibrating = _FIRST_RUN  # the run whose harness calibrates
+        self.sides = 1  # that share the time
+        self.cold_runs = min(settings.runs, _COLD_RUNS)
+        self.rounds = settings.rounds  # fewer where time is short
         self.contracts = {contract.key: contract for contract in contracts}
         self.costs: dict[str, Cost] = {}
         self.flows: dict[str, Flow] = {}  # of one visit; calibration gives them
@@ -229,22 +232,24 @@ class Measurement:
         """The planned visits; the seconds that were slept between rounds."""
         s, rng = self.settings, random.Random(self.settings.seed)
         keys = list(self.costs)
-        left_s = deadline_s - time.monotonic() - min(s.runs, _COLD_RUNS) * len(keys) * _PASSES_S
-        share_s = left_s / max(1, len(keys)) / (1 + plan.REFERENCE_SHARE)
-        flows = self.flows = {key: self._flow(key, share_s) for key in keys}
-        order = plan.shuffled(keys, s.runs, s.rounds, rng)
+        left_s = deadline_s - time.monotonic() - self.cold_runs * len(keys) * _PASSES_S
+        left_s /= 1 + plan.REFERENCE_SHARE
+        rounds = self.rounds = self._rounds(left_s)
+        share_s = left_s / max(1, len(keys))
+        flows = self.flows = {key: self._flow(key, share_s, rounds) for key in keys}
+        order = plan.shuffled(keys, s.runs, rounds, rng)
         began_s, reached, slept_s = time.monotonic(), 0, 0.0
         for done, (number, run, key) in enumerate(order):
             if number > reached:
-                slept_s += self._wait(began_s + number * s.spread_s / s.rounds, number)
+                slept_s += self._wait(began_s + number * s.spread_s / rounds, number)
                 reached = number
             self.progress.visits(done, len(order), key)
             if done % plan.REFERENCE_EVERY == 0:
                 self._visit_references(run)
-            if number == 0 and run <= _COLD_RUNS:
+            if number == 0 and run <= self.cold_runs:
                 self._timed(run, key, "passes", plan.single_flow(plan.PASSES))
             left_s = deadline_s + slept_s - time.monotonic()
-            pace = plan.pace(left_s, len(order) - done, share_s / (s.runs * s.rounds))
+            pace = plan.pace(left_s, len(order) - done, share_s / (s.runs * rounds))
             flow = flows[key] if flows[key] is s.flow else plan.paced(flows[key], pace)
             self._timed(run, key, self.methods[key], flow)
         self.progress.visits(len(order), len(order), "")
@@ -257,7 +262,7 @@ class Measurement:
         s = self.settings
         if s.flow is not None:
             return
-        order = plan.again(self._undisturbed(), s.runs * s.rounds, random.Random(s.seed))
+        order = plan.again(self._undisturbed(), s.runs * self.rounds, random.Random(s.seed))
         for done, key in enumerate(order):
             if time.monotonic() > deadline_s:
                 break
@@ -278,7 +283,25 @@ class Measurement:
             time.sleep(wait_s)
         return wait_s
 
-    def _flow(self, key: str, share_s: float) -> Flow:
+    def _rounds(self, left_s: float) -> int:
+        """The rounds of visits that fit a time. Rounds with pauses between them stay as many as
+        were planned: an analysis counts them.
+        """
+        s = self.settings
+        if s.spread_s or s.flow is not None:
+            return s.rounds
+        visits_s = (
+            plan.least_s(self._shape(key), cost) * (1 + harness.PAUSE_SHARE)
+            for key, cost in self.costs.items()
+        )
+        return plan.rounds_within(left_s, s.runs * self.sides * sum(visits_s), s.rounds)
+
+    def _shape(self, key: str) -> Flow:
+        """The sizes of a circle's tests, with one test of each."""
+        cost, method = self.costs[key], self.methods[key]
+        return plan.accumulated_flow(cost, 1) if method == "accumulated" else plan.single_flow(1)
+
+    def _flow(self, key: str, share_s: float, rounds: int) -> Flow:
         """The flow of one visit, so that all visits of a circle take about its share of the
         budget.
         """
@@ -287,8 +310,8 @@ class Measurement:
             return plan.single_flow(plan.PASSES)
         if s.flow is not None and method == "accumulated" and key not in plan.REFERENCES:
             return s.flow
-        flow = plan.accumulated_flow(cost, 1) if method == "accumulated" else plan.single_flow(1)
-        tests = plan.tests_within(flow, cost, share_s, s.runs, s.rounds)
+        flow = self._shape(key)
+        tests = plan.tests_within(flow, cost, share_s, s.runs * self.sides, rounds)
         return Flow(flow.initial, flow.delta, flow.groups, tests)
 
     def _visit_references(self, run: int) -> None:

@@ -47,6 +47,8 @@ class Paired(Measurement):
             first.program,
         )
         self.halves, self._switch, self._pairs = halves, switch, 0
+        self.sides = len(halves)
+        self.cold_runs = 0  # no comparison of pairs rests on cold passes, which take a third
         for half in halves:
             # their calibrations need not be alike, and must not part the numbers of their visits
             half.calibrating = self.settings.runs + 1
@@ -73,10 +75,6 @@ class Paired(Measurement):
             for half in self.halves:
                 half.costs[key] = cost
         self.costs = {key: first[key] for key in first if key in second}
-
-    def _flow(self, key: str, share_s: float) -> Flow:
-        """The circle's share of the time is for both sides."""
-        return super()._flow(key, share_s / len(self.halves))
 
     def _timed(self, run: int, key: str, method: str, flow: Flow) -> None:
         order = [0, 1] if self._pairs % 2 else [1, 0]

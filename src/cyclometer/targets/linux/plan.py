@@ -89,6 +89,20 @@ def tests_within(flow: Flow, cost: Cost, share_s: float, runs: int, rounds: int)
     return max(_TESTS_MIN, min(_TESTS_MAX, int((visit_s - cost.visit_s) / test_s(flow, cost))))
 
 
+def least_s(flow: Flow, cost: Cost) -> float:
+    """Seconds that a visit takes with the fewest tests of each size of `flow`."""
+    return cost.visit_s + _TESTS_MIN * test_s(flow, cost)
+
+
+def rounds_within(left_s: float, round_s: float, most: int) -> int:
+    """Rounds that fit a time if one takes `round_s` at least; one at least, and `most` at most.
+
+    Where time is short, fewer visits are the better measurement: what a visit costs beyond its
+    tests does not shrink with them, and tests of one visit share its layout.
+    """
+    return max(1, min(most, int(left_s / round_s))) if round_s > 0 else most
+
+
 def pace(left_s: float, visits: int, visit_s: float) -> float:
     """The part of the planned tests that the time left allows, 1 at most: machines slow down after
     calibration.

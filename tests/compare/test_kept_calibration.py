@@ -15,9 +15,11 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.compare import calibration
 from cyclometer.compare.calibration import Calibration, KnownVariances, Variance
 from cyclometer.compare.finding import Options
-from cyclometer.compare.pairing import side
+from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import compare
 from cyclometer.errors import BadFile, MeasurementFailed, NothingMeasured
+from cyclometer.estimate import surroundings
+from cyclometer.estimate.session import Session
 from tests.compare.bundles import Spec, bundle
 from tests.compare.recorded import recorded
 from tests.compare.test_component import at
@@ -116,6 +118,36 @@ def test_recorded_sessions_are_learnt_and_used() -> None:
 def test_too_little_is_refused(bundles: list[Bundle]) -> None:
     with pytest.raises(NothingMeasured, match="doctor --calibrate"):
         calibration.learn([side([one]) for one in bundles])
+
+
+def beside(busy: bool) -> Side:
+    """A recorded session, beside which foreign threads ran or did not."""
+    rate = 500.0 if busy else 1.0
+    side_ = side([recorded("aa1")])
+    return replace(
+        side_,
+        circles=tuple(
+            replace(
+                c, estimate=replace(c.estimate, sessions=(_with(c.estimate.sessions[0], rate),))
+            )
+            for c in side_.circles
+        ),
+    )
+
+
+def _with(one: Session, rate: float) -> Session:
+    rates = rate + 0.1 * np.arange(24.0)
+    return replace(one, beside={surroundings.FOREIGN: rates})
+
+
+def test_a_session_beside_other_work_teaches_nothing() -> None:
+    """Its pairs would be refused; the others are as many as without it."""
+    quiet = [beside(False)] * 3
+    known = calibration.learn([*quiet, beside(True)])
+    assert known.gaps == calibration.learn(quiet).gaps
+    assert known.gaps["hour"].pairs == 3
+    with pytest.raises(NothingMeasured, match="2 of 4 bundles are comparable sessions, and 3"):
+        calibration.learn([*quiet[:2], beside(True), beside(True).chosen(lambda _: False)])
 
 
 def test_a_calibration_is_kept_for_its_machine(tmp_path: Path) -> None:

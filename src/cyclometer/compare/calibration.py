@@ -24,7 +24,9 @@ from scipy import optimize, special
 from cyclometer.compare.ancova import difference
 from cyclometer.compare.component import Component, Gap, gap, is_restless
 from cyclometer.compare.pairing import Side, pairs
+from cyclometer.compare.surroundings import busier
 from cyclometer.errors import BadFile, MeasurementFailed, NothingMeasured
+from cyclometer.estimate.rows import Estimate
 from cyclometer.estimate.session import Occasion, Session
 
 MACHINE = ("cpu_count", "cpu_model", "microcode", "target")
@@ -90,33 +92,46 @@ def machine(occasion: Occasion) -> dict[str, str]:
 def learn(sides: Sequence[Side]) -> Calibration:
     """What sessions between which nothing changed show, each one a side of its own.
 
-    Raises NothingMeasured for fewer than FEWEST_SESSIONS of one machine, or if no circle has visits
-    on an axis of time.
+    Pairs of which one session was measured beside other work are left out, as `compare` refuses
+    them. Raises NothingMeasured if fewer than FEWEST_SESSIONS of one machine are left, or if no
+    circle has visits on an axis of time.
     """
     squares: dict[Gap, dict[str, list[float]]] = {}
-    machines = []
-    for before, after in combinations(sides, 2):
-        for pair in pairs(before, after):
-            if pair.before is None or pair.after is None or pair.refusal:
-                continue
-            b, a = pair.before.estimate, pair.after.estimate
-            if b.valid and a.valid and len(b.sessions) == 1 and len(a.sessions) == 1:
-                apart = gap(b.sessions[0].occasion, a.sessions[0].occasion)
-                moved = difference(b.sessions, a.sessions).value
-                rows = squares.setdefault(apart, defaultdict(list))
-                rows[pair.key].append(moved**2 / 2)
-                machines += [machine(e.sessions[0].occasion) for e in (b, a)]
-    if len(sides) < FEWEST_SESSIONS or not squares or any(m != machines[0] for m in machines):
+    machines, used = [], set[int]()
+    for (i, before), (j, after) in combinations(enumerate(sides), 2):
+        for b, a in _alike(before, after):
+            apart = gap(b.sessions[0].occasion, a.sessions[0].occasion)
+            moved = difference(b.sessions, a.sessions).value
+            rows = squares.setdefault(apart, defaultdict(list))
+            rows[b.contract.key].append(moved**2 / 2)
+            machines += [machine(e.sessions[0].occasion) for e in (b, a)]
+            used |= {i, j}
+    if len(used) < FEWEST_SESSIONS or any(m != machines[0] for m in machines):
         raise NothingMeasured(
-            f"{len(sides)} bundles are not {FEWEST_SESSIONS} sessions of one machine; measure it "
-            "with `cyclometer doctor --calibrate`"
+            f"{len(used)} of {len(sides)} bundles are comparable sessions, and {FEWEST_SESSIONS} "
+            "of one machine are needed; measure it with `cyclometer doctor --calibrate`"
         )
-    df = len(sides) - 1.0
+    df = len(used) - 1.0
     return Calibration(
         machines[0],
         datetime.now(UTC).isoformat(timespec="seconds"),
         {apart: _known(rows, df) for apart, rows in squares.items()},
     )
+
+
+def _alike(before: Side, after: Side) -> list[tuple[Estimate, Estimate]]:
+    """The circles of two sessions that a comparison would judge."""
+    found = [
+        (pair.before.estimate, pair.after.estimate)
+        for pair in pairs(before, after)
+        if pair.before and pair.after and not pair.refusal
+    ]
+    kept = [
+        (b, a)
+        for b, a in found
+        if b.valid and a.valid and len(b.sessions) == 1 and len(a.sessions) == 1
+    ]
+    return [] if kept and busier(*(e.sessions for e in kept[0])) else kept
 
 
 def _known(squares: dict[str, list[float]], sessions_df: float) -> KnownVariances:

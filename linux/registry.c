@@ -108,7 +108,8 @@ static const struct registered_circle *place_elsewhere(const struct registered_c
     return registered;
 }
 
-// The linked circles, `more`, and what is made of them for two CPUs. 0, or -1: out of memory.
+// The linked circles, `more`, and what is made of them for two CPUs, in no order. 0, or -1: out of
+// memory.
 static int gather(const struct registered_circle *const *more)
 {
     size_t linked = (size_t)(__stop_cyc_circles - __start_cyc_circles), count = linked;
@@ -127,17 +128,18 @@ static int gather(const struct registered_circle *const *more)
         if (circles[all++] == NULL)
             return -1;
     }
-    qsort(circles, all, sizeof *circles, by_source);
     return 0;
 }
 
-const char *registry_prepare(const struct registered_circle *const *more,
-                             const struct options *options)
+// Sorts the circles; the first one that is wrong, as a sentence, or NULL.
+static const char *check(void)
 {
     static char sentence[320];
-    if (gather(more) != 0)
-        return "out of memory";
-    for (size_t i = 0; circles[i] != NULL; i++) {
+    size_t count = 0;
+    while (circles[count] != NULL)
+        count++;
+    qsort(circles, count, sizeof *circles, by_source);
+    for (size_t i = 0; i < count; i++) {
         const char *what = problem(circles[i]);
         if (what != NULL) {
             snprintf(sentence, sizeof sentence, "%s: circle \"%s\": %s", circles[i]->source,
@@ -145,6 +147,18 @@ const char *registry_prepare(const struct registered_circle *const *more,
             return sentence;
         }
     }
+    return NULL;
+}
+
+const char *registry_prepare(const struct registered_circle *const *more,
+                             const struct options *options)
+{
+    if (gather(more) != 0)
+        return "out of memory";
+    // The process of a visit wants one circle; its run has checked and sorted all of them.
+    const char *wrong = options->visit < 0 ? check() : NULL;
+    if (wrong != NULL)
+        return wrong;
     fair = options_fair(options);
     apart = options->apart;
     if (fair)

@@ -81,7 +81,7 @@ def test_rounds_of_a_spread_measurement_begin_at_equal_distances(
 
 
 @pytest.mark.parametrize(
-    ("budget_s", "spread_s", "rounds"), [(0.21, 0.0, 5), (0.05, 0.0, 1), (0.21, 9.0, 7)]
+    ("budget_s", "spread_s", "rounds"), [(0.21, 0.0, 5), (0.05, 0.0, 3), (0.21, 9.0, 7)]
 )
 def test_where_time_is_short_there_are_fewer_rounds(
     monkeypatch: pytest.MonkeyPatch, budget_s: float, spread_s: float, rounds: int

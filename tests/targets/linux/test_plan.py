@@ -49,8 +49,9 @@ def test_rounds_are_as_many_as_fit_and_are_wanted() -> None:
     cost = Cost(turn_s=1e-6, visit_s=0.002)
     flow = plan.accumulated_flow(cost, 1)
     assert plan.least_s(flow, cost) == 0.002 + 3 * plan.test_s(flow, cost)
-    fits = [plan.rounds_within(left_s, 10.0, 7) for left_s in (-5.0, 9.0, 29.0, 30.0, 500.0)]
-    assert fits == [1, 1, 2, 3, 7]
+    fits = [plan.rounds_within(left_s, 10.0, 7) for left_s in (-5.0, 29.0, 39.0, 40.0, 500.0)]
+    assert fits == [3, 3, 3, 4, 7]
+    assert plan.rounds_within(9.0, 10.0, 1) == 1
     assert plan.rounds_within(1.0, 0.0, 7) == 7  # no circles
 
 

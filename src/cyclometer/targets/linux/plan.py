@@ -38,6 +38,8 @@ AGAIN_SHARE = 0.05  # of the time, for circles of which few visits were undistur
 _TURNS_MAX = 1 << 22
 _MANY_TURNS = 1 << 8
 _TESTS_MIN, _TESTS_MAX = 3, 1000
+FEWEST_ROUNDS = 3
+"""Rounds of five visits of which a busy machine leaves enough to tell their spread."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,14 @@ def least_s(flow: Flow, cost: Cost) -> float:
 
 
 def rounds_within(left_s: float, round_s: float, most: int) -> int:
-    """Rounds that fit a time if one takes `round_s` at least; one at least, and `most` at most.
+    """Rounds that fit a time if one takes `round_s` at least: `most` at most, and FEWEST_ROUNDS,
+    though they take longer, unless `most` is less.
 
     Where time is short, fewer visits are the better measurement: what a visit costs beyond its
     tests does not shrink with them, and tests of one visit share its layout.
     """
-    return max(1, min(most, int(left_s / round_s))) if round_s > 0 else most
+    fits = int(left_s / round_s) if round_s > 0 else most
+    return min(most, max(FEWEST_ROUNDS, fits))
 
 
 def pace(left_s: float, visits: int, visit_s: float) -> float:

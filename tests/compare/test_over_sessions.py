@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
 
@@ -12,12 +13,14 @@ import pytest
 from scipy import stats
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.compare import aa, component, over_sessions
+from cyclometer.compare import aa, ancova, component, over_sessions
+from cyclometer.compare.ancova import AlignedDifference
 from cyclometer.compare.component import Component
 from cyclometer.compare.finding import Finding, Options
 from cyclometer.compare.pairing import Side, pairs, side
 from cyclometer.compare.verdicts import Comparison, compare
 from tests.compare.recorded import recorded
+from tests.estimate.test_session import made
 from tests.estimate.visited import Visits
 
 PAIRS = [("aa1", "aa2"), ("aa1", "s1"), ("aa2", "s1")]
@@ -208,3 +211,36 @@ def test_no_session_decides_a_race_to_sleep(key: str, expect: dict[str, int], ve
     (found,) = compare(session(1e4), session(3e4)).findings
     assert found.verdict == verdict
     assert ("race" in found.reason) == (verdict == "undecided")
+
+
+def two(rng: np.random.Generator, share: float, change: float) -> AlignedDifference:
+    """Two sessions of 36 visits, of which a share takes 11 % more, or much more or less."""
+    sides = []
+    for by in (0.0, change):
+        far = rng.random(36) < share
+        apart = 0.11 if share > 0.2 else 0.05 * rng.standard_normal(36)
+        z = by + 0.003 * rng.standard_normal(36) + far * apart
+        sides.append(replace(made(z.tolist()), process=np.arange(36, dtype=np.int32)))
+    return ancova.difference([sides[0]], [sides[1]])
+
+
+def test_visits_that_take_one_of_two_latencies_are_no_change() -> None:
+    """Most visits are on one level in one session and on the other in the next."""
+    rng = np.random.default_rng(8)
+    found = [two(rng, 0.5, 0.0) for _ in range(300)]
+    errors = [math.hypot(math.sqrt(one.own_variance), 0.003 * math.sqrt(2)) for one in found]
+    called = np.array([abs(one.value) / e > 4 for one, e in zip(found, errors, strict=True)])
+    refused = np.array([over_sessions._levels(one) != "" for one in found])
+    assert called.mean() > 0.2
+    assert (called & ~refused).mean() <= 0.01
+    assert "visits have several levels: most of them moved by" in over_sessions._levels(
+        next(one for one, out in zip(found, refused, strict=True) if out)
+    )
+
+
+@pytest.mark.parametrize("change", [0.0, 0.03])
+@pytest.mark.parametrize("disturbed", [0.0, 0.1])
+def test_a_few_disturbed_visits_are_no_level(disturbed: float, change: float) -> None:
+    rng = np.random.default_rng(9)
+    found = [over_sessions._levels(two(rng, disturbed, change)) for _ in range(200)]
+    assert np.mean([one != "" for one in found]) <= 0.06

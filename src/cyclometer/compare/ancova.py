@@ -34,6 +34,7 @@ class AlignedDifference:
 
     before, after: the mean of each session's visits at the speed of the first session, as logs.
     parts: what the error of `value` consists of, as far as the sessions' own visits know it.
+    plain: the same by plain means over the visits, and its error by single visits.
     speed: by how much x is higher after; None if nothing aligns the sides.
     by_floors: whether x comes from the floor circles.
     """
@@ -44,6 +45,7 @@ class AlignedDifference:
     slope: float
     speed: float | None
     by_floors: bool
+    plain: tuple[float, float] = (0.0, math.inf)
 
     @property
     def value(self) -> float:
@@ -90,7 +92,27 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> AlignedDi
         slope=slope,
         speed=speed if aligned else None,
         by_floors=any(one.reference and one.reference.zero is not None for one in sessions),
+        plain=_by_plain_means(
+            [
+                one.plain(costs.subtract) + by - slope * own
+                for one, by, own in zip(sessions, costs.shifts, x, strict=True)
+            ],
+            cut,
+        ),
     )
+
+
+def _by_plain_means(z: Sequence[FloatArray], before: int) -> tuple[float, float]:
+    """The change of the means over sessions of `z`, of which so many are before, and its error."""
+    sides = z[:before], z[before:]
+    mean_of = [float(np.mean([one.mean() for one in side])) for side in sides]
+    variance = sum(
+        float(one.var(ddof=1)) / one.size / len(side) ** 2
+        for side in sides
+        for one in side
+        if one.size > 1
+    )
+    return mean_of[1] - mean_of[0], math.sqrt(variance)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ from cyclometer.estimate.session import CLEAR, Session, satterthwaite
 
 CORE_MOVED = 0.10
 """A core that is faster or slower by more than this fraction is taken for another machine."""
+SEVERAL = 2.0
+"""Errors of the change of plain means by which that of Huber's differs where visits have levels."""
 SIGNS = 0.01
 """Significance at which the controls, by their signs, have moved to one side."""
 
@@ -78,7 +80,7 @@ def _basis(
         units=(len(b.sessions), len(a.sessions)),
         unit="session",
         note=f"sessions {between.source}",
-        veto=moved or _core_moved(one) or _raced(b.contract),
+        veto=moved or _core_moved(one) or _raced(b.contract) or _levels(one),
         overall=overall,
         disagreement=elsewhere(overall, interval, options),
     )
@@ -89,6 +91,19 @@ def _raced(contract: Contract) -> str:
     if ".contended" not in contract.key or "entries" in contract.counts():
         return ""
     return "how often its sides sleep is a race that each session decides anew"
+
+
+def _levels(one: AlignedDifference) -> str:
+    """Why the mean of most visits cannot be judged, if it did not change as the mean of all did.
+
+    A circle that costs one of two latencies, as by the layout that a visit draws, has by chance
+    more visits of the one in this session and of the other in that.
+    """
+    change, error = one.plain
+    if abs(one.value - change) <= SEVERAL * error:
+        return ""
+    moved = [f"{100 * math.expm1(value):+.2g} %" for value in (one.value, change)]
+    return f"visits have several levels: most of them moved by {moved[0]}, their mean by {moved[1]}"
 
 
 def _overall(b: Estimate, a: Estimate, one: AlignedDifference) -> float:

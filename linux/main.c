@@ -218,7 +218,7 @@ static void run_plan(char **arguments, const struct options *options)
     }
 }
 
-// A visit's process: all that it needs stands in the run's memory.
+// A visit's process: all that it needs is in the run's memory.
 static _Noreturn void make_visit(const struct options *options)
 {
     struct cyc_clock clock;

@@ -20,6 +20,9 @@ SKIPPED = ("tests/data/", "baselines/", "tests/test_language.py")
 PHRASES = {
     r"\bseeds? 00\d|\bseed[-_]00\d": "the document's own name, as KBench or sel4bench",
     r"DESIGN\.md section \d|\bdesign \d": "DESIGN.md has no numbered sections",
+    r"\bdearer\b": "more expensive, slower",
+    r"before[ _]and[ _]behind": "before and after",
+    r"\bstands? in (the|its)\b": "is in, is part of",
     r"inline function an instruction": "what the file holds; CSRs are accessed by macros",
     r"(?<![Tt]here )\b(is|are|was|were) no (?!longer|more|less|other|such)\w": "is not a ...",
     r"\b(can|could|cannot|not|is|be) (be )?told\b": "is known, is reported",

@@ -6,7 +6,7 @@ red.
 
 Each mutant runs in a child forked from an interpreter that has numpy, scipy and pytest loaded, so
 that it costs its tests and nothing else. A mutant that no test kills must be explained in
-tools/mutants.toml (`file`, `line` as it stands in the source, `change`, `why`); an unexplained
+tools/mutants.toml (`file`, `line` as the source has it, `change`, `why`); an unexplained
 survivor, or an explanation of none, ends with exit code 1.
 """
 

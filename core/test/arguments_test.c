@@ -219,7 +219,7 @@ static void trees_without_a_command_line(void)
     CHECK_TEXT(cyc_arguments_in_devicetree(end_tree()), "");
 }
 
-// Whatever stands in the blob, no byte behind its end is read; the sanitizer watches.
+// Whatever is in the blob, no byte behind its end is read; the sanitizer watches.
 static void broken_trees(void)
 {
     typical_tree();

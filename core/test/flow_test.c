@@ -135,7 +135,7 @@ static void chain(void)
     note("r");
 }
 
-static void a_chain_is_timed_before_and_behind_each_test(void)
+static void a_chain_is_timed_before_and_after_each_test(void)
 {
     struct cyc_rig rig = fresh_rig();
     rig.chain = chain;
@@ -335,7 +335,7 @@ const struct test flow_tests[] = {
     {"order of calls", order_of_calls},
     {"a counter of the core is read round each test",
      a_counter_of_the_core_is_read_round_each_test},
-    {"a chain is timed before and behind each test", a_chain_is_timed_before_and_behind_each_test},
+    {"a chain is timed before and after each test", a_chain_is_timed_before_and_after_each_test},
     {"independent instructions lie nearest to the test",
      independent_instructions_lie_nearest_to_the_test},
     {"test sizes, values and counters", sizes_values_and_counters},

@@ -62,7 +62,7 @@ static void windows_add_up_to_the_time_passed(void)
 }
 
 const struct test objcore_tests[] = {
-    {"objects stand in the list of their type", objects_stand_in_the_list_of_their_type},
+    {"objects are in the list of their type", objects_stand_in_the_list_of_their_type},
     {"threads are listed, too", threads_are_listed_too},
     {"windows add up to the time passed", windows_add_up_to_the_time_passed},
     END_OF_TESTS,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Functional tests inside the kernel: an image of its own with the kernel's objects unchanged,
-// where the runner stands in the runner's place. A test is a function in the runner's thread
+// in which this runner replaces that of bench/. A test is a function in its thread
 // (priority RUNNER_PRIORITY).
 #ifndef TEST_H
 #define TEST_H

@@ -112,7 +112,7 @@ uint64_t Devices::read_stub(uint64_t offset) const
     return offset < sizeof stub_ ? stub_[offset / 8] : 0;
 }
 
-// Each register that is read stands in the byte lane of its address.
+// Each register that is read is in the byte lane of its address.
 uint64_t Devices::read_uart(uint64_t offset, unsigned bytes)
 {
     uint64_t data = 0;

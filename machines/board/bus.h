@@ -22,7 +22,7 @@ constexpr uint64_t VIRT_UART_BASE = BOOT_BASE; // the same UART where QEMU's `vi
 constexpr uint64_t FINISHER_BASE = 0x10002000;
 constexpr uint64_t RAM_BASE = 0x80000000;
 
-// One beat of a read or write: `data` and the bits of `strobe` stand in the byte lanes of the
+// One beat of a read or write: `data` and the bits of `strobe` are in the byte lanes of the
 // aligned eight bytes that hold `address`. Both return false if nothing is mapped there.
 class Bus {
   public:

@@ -68,7 +68,7 @@ void Plic::write_word(uint64_t offset, uint32_t value)
     }
 }
 
-// Each word that is read stands in the byte lanes of its address.
+// Each word that is read is in the byte lanes of its address.
 bool Plic::read(uint64_t address, unsigned bytes, uint64_t *data)
 {
     *data = 0;

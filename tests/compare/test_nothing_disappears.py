@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whatever happens to the rows of a side, every one of them stands in the output."""
+"""Whatever happens to the rows of a side, every one of them is in the output."""
 
 from __future__ import annotations
 

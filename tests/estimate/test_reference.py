@@ -35,7 +35,7 @@ def test_core_cycles_beside_each_test() -> None:
     assert x == pytest.approx([math.log(3), math.log(0.5)])
 
 
-def test_a_chain_before_and_behind_each_test() -> None:
+def test_a_chain_before_and_after_each_test() -> None:
     made = Visits(environment={"chain_cycles": 50})
     a = made.row("a")
     made.add(a, 1, 0, [200, 300], chain_before=[90, 100], chain_after=[110, 140])

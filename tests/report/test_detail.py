@@ -142,7 +142,7 @@ def test_single_turns_have_quantiles_with_intervals_and_modes(
     assert "KBench" not in "".join(facts)
 
 
-@pytest.mark.parametrize(("bend", "words"), [(1.0, "dearer"), (-1.0, "cheaper")])
+@pytest.mark.parametrize(("bend", "words"), [(1.0, "more expensive"), (-1.0, "cheaper")])
 def test_a_bent_line_says_which_way(
     capsys: pytest.CaptureFixture[str], bend: float, words: str
 ) -> None:

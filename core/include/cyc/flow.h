@@ -18,8 +18,8 @@
 struct cyc_sample {
     int64_t value;    // clock end - begin, over all turns of the test
     int64_t at;       // clock at begin, since the rig's origin
-    int64_t speed[2]; // how fast the core ran: cycles and clock, or chain before and behind
-    int64_t issue[2]; // what `rig.independent` took before and behind
+    int64_t speed[2]; // how fast the core ran: cycles and clock, or chain before and after
+    int64_t issue[2]; // what `rig.independent` took before and after
     int64_t counts[CYC_COUNTERS_MAX]; // counter deltas over the test
 };
 
@@ -35,10 +35,10 @@ struct cyc_rig {
     void (*evict)(void *host); // empties caches and TLB before a cold pass; NULL if it cannot
     // How fast the core runs about each test, at most one of the two: a counter of its cycles that
     // costs next to nothing to read, or instructions of known length (cyc/chain.h) that are timed
-    // directly before and behind the test.
+    // directly before and after the test.
     uint64_t (*core)(void);
     void (*chain)(void);
-    // Instructions that need nothing of each other, timed directly before and behind each test,
+    // Instructions that need nothing of each other, timed directly before and after each test,
     // show whether the core had another thread to serve; NULL if nobody asks.
     void (*independent)(void);
     void *host;

@@ -52,7 +52,7 @@ struct cyc_hello {
     // not, as after a boot each.
     uint64_t origin;
     uint64_t origin_ns; // the host's raw monotonic clock at the origin; 0 if it has none
-    // Core cycles of the chain before and behind each test; 0 if there is none.
+    // Core cycles of the chain before and after each test; 0 if there is none.
     uint64_t chain_cycles;
 };
 void cyc_record_hello(struct cyc_writer *w, const struct cyc_clock *clock,

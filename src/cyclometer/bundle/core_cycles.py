@@ -3,7 +3,7 @@
 
 A harness with the clock `referenced` keeps two readings beside each test: how many cycles the core
 counted and how long that took (`core_cycles`, `core_ticks`), or what a chain of instructions of
-known length took directly before and behind it (`chain_before`, `chain_after`; the length is
+known length took directly before and after it (`chain_before`, `chain_after`; the length is
 `environment.chain_cycles`). A run of independent instructions, timed at both ends (`issue_before`,
 `issue_after`), shows whether another hardware thread used the core then. Stored is what the clock
 said; who reads a bundle sees core cycles.

@@ -2,10 +2,10 @@
 """Tests during which another hardware thread used the core.
 
 Two hardware threads share the issue slots, caches and predictors of a core. Whatever the other one
-runs, which on a virtual machine is mostly another guest, makes kernel code up to a third dearer in
+runs, which on a virtual machine is mostly another guest, makes kernel code up to a third slower in
 cycles, for a millisecond or for seconds, and no counter of the guest shows it. A run of independent
 instructions does: a core issues as many of them per cycle as it is wide, and about half as many
-while it is shared. The harness times such a run directly before and behind each test.
+while it is shared. The harness times such a run directly before and after each test.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def _machine_moved(controls: Sequence[AlignedDifference], options: Options) -> s
 
 def _busy(pairs: Sequence[Pair], found: Sequence[AlignedDifference], options: Options) -> str:
     """Why no row can be judged, if what follows the caches alone has changed: work beside one of
-    the sides makes the kernel dearer in cycles, which no chain of instructions sees.
+    the sides makes the kernel more expensive in cycles, which no chain of instructions sees.
     """
     for pair, one in zip(pairs, found, strict=True):
         beyond = abs(one.value) > CLEAR * math.sqrt(one.own_variance)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Whether one side of a comparison was measured on a busier machine, by what was counted beside its
-visits: foreign work makes the kernel dearer in cycles, which no reading of the core's speed sees.
+visits: foreign work makes the kernel slower in cycles, which no reading of the core's speed sees.
 """
 
 from __future__ import annotations

@@ -355,7 +355,7 @@ def check_core_cycles(seen: Observation) -> Answer:
     if not refusal:
         return OK, "core cycles can be counted (--clock referenced, --clock cycles)"
     cost = (
-        "the core's speed is read by a chain of instructions before and behind each test, not "
+        "the core's speed is read by a chain of instructions before and after each test, not "
         "within it (LIMITS.md), and --clock cycles is refused"
     )
     return (

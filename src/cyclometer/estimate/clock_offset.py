@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Intervals from one CPU to another: the two clocks may lie apart, which no number of tests shows.
 
-The harness bounds the offset before and behind each visit by exchanges between the CPUs. It is
+The harness bounds the offset before and after each visit by exchanges between the CPUs. It is
 below the bound on either side, and where in between is not known, so that every interval is widened
 by all of it.
 """

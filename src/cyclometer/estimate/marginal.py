@@ -28,8 +28,8 @@ standard deviations.
 
 @dataclass(frozen=True)
 class Curvature:
-    """Evidence against the line: p-values, and the coefficient of N^2 (positive: turns grow dearer
-    with N).
+    """Evidence against the line: p-values, and the coefficient of N^2 (positive: turns take more
+    the more there are).
     """
 
     lack_of_fit_p: float | None

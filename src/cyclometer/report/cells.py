@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What stands in the cells of a comparison, whatever prints it."""
+"""What is in the cells of a comparison, whatever prints it."""
 
 from __future__ import annotations
 

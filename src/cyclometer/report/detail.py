@@ -204,8 +204,8 @@ def _fixed_cost(e: Estimate, fit: MarginalFit) -> str:
 
 def _bend(fit: MarginalFit) -> str:
     assert fit.curvature is not None
-    dearer = "dearer" if fit.curvature.quadratic > 0 else "cheaper"
-    return f"the line does not hold, turns grow {dearer} with their number"
+    growing = "more expensive" if fit.curvature.quadratic > 0 else "cheaper"
+    return f"the line does not hold, turns grow {growing} with their number"
 
 
 def _percent(fraction: float) -> str:

@@ -86,7 +86,7 @@ def _merged(side: Stacks) -> Counter[tuple[str, ...]]:
 
 
 def _speedscope(sides: Sequence[Stacks]) -> str:
-    """A profile a side. Units of their format are bytes and times, so ours stands in the name."""
+    """A profile a side. Units of their format are bytes and times, so ours is in the name."""
     names = dict.fromkeys(name for side in sides for stack, _ in side.spans for name in stack)
     places = {name: place for place, name in enumerate(names)}
     profiles = [

@@ -70,7 +70,7 @@ class NewestPages:
         try:
             sides = [self._fetch(self._digests[bundle]) for bundle in newest]
         except CyclometerError:
-            return []  # a damaged bundle: its figures stand in the tables all the same
+            return []  # a damaged bundle: its figures are in the tables all the same
         pages = {
             f"samples/{name}.html": ("Samples of the two newest", _samples(name, series, sides)),
             f"explained/{name}.html": ("What changed in a turn", _explained(series.key, sides)),

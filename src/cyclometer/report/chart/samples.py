@@ -57,7 +57,7 @@ def _range(circles: Sequence[ReportedCircle]) -> tuple[float, float]:
 def _cells(
     f: plot.Frame, tests: Tests, mask: NDArray[np.bool_], levels: int = LEVELS
 ) -> list[Markup]:
-    """Occupied cells as strokes in cell units; a value beyond the scale stands in the outermost
+    """Occupied cells as strokes in cell units; a value beyond the scale is in the outermost
     row.
     """
     if not mask.any():

@@ -211,7 +211,7 @@ def _course(e: Estimate) -> str:
     return f"{s.shape}; {warm_up}; lag-1 correlation {s.lag_correlation:+.2f}"
 
 
-# name, explanation, what stands in its cell
+# name, explanation, what is in its cell
 _FIGURES: tuple[tuple[str, str, Callable[[Estimate], str]], ...] = (
     (
         "latency",

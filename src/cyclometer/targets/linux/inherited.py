@@ -87,7 +87,7 @@ def _process(root: Path) -> dict[str, str]:
 
 
 def _cgroup(root: Path) -> dict[str, str]:
-    """Where the process stands in the tree, and what limits it there or further up.
+    """Where the process is in the tree, and what limits it there or further up.
 
     Settings of the folders above carry their depth: `cpu.max` is the process's own, `../cpu.max`
     that of its parent.

@@ -61,7 +61,7 @@ def detect(head: bytes, _filename: str) -> int:
 
 
 def parse(foreign: Foreign, settings: Settings) -> Parsed:
-    """Every line is a run. The shas stand in the configuration, so that only runs of one build are
+    """Every line is a run. The shas are in the configuration, so that only runs of one build are
     runs of a row.
 
     With the setting `kernel` only that kernel's runs are read, and the configuration is that of the

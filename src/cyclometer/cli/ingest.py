@@ -15,6 +15,9 @@ from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
+    from cyclometer.report import documents
+
+_MOST = 20  # problems that are printed
 
 
 @click.command()
@@ -96,40 +99,36 @@ def _unused(path: Path) -> Path:
     return fresh
 
 
-def _report(bundle: Bundle) -> dict[str, object]:
+def _report(bundle: Bundle) -> documents.Ingested:
     """What was read, for people and for programs."""
+    from cyclometer.report import documents
+
     identity = bundle.identity
-    return {
-        "bundle": bundle.path,
-        "digest": bundle.digest,
-        "tool": identity.tool,
-        "target": identity.target,
-        "files": len(identity.files),
-        "runs": identity.plan["runs"],
-        "rows": len(identity.rows),
-        "summaries": len(identity.summaries),
-        "samples": len(bundle.samples),
-        "problems": [{"kind": p.kind, "where": p.where, "what": p.what} for p in identity.problems],
-    }
-
-
-def _text(report: dict[str, object]) -> str:
-    counts = (
-        "{files} file(s) of {tool}: {rows} rows, {runs} run(s), {summaries} printed "
-        "statistics, {samples} raw values"
+    return documents.Ingested(
+        bundle=bundle.path,
+        digest=bundle.digest,
+        tool=identity.tool,
+        target=identity.target,
+        files=len(identity.files),
+        runs=identity.plan["runs"],
+        rows=len(identity.rows),
+        summaries=len(identity.summaries),
+        samples=len(bundle.samples),
+        problems=documents.problems(identity.problems),
     )
-    problems = report["problems"]
-    assert isinstance(problems, list)
+
+
+def _text(read: documents.Ingested) -> str:
     lines = [
-        counts.format_map(report),
-        *(f"{p['kind']}: {p['where']}: {p['what']}" for p in problems[:20]),
+        f"{read.files} file(s) of {read.tool}: {read.rows} rows, {read.runs} run(s), "
+        f"{read.summaries} printed statistics, {read.samples} raw values",
+        *(f"{p.kind}: {p.where}: {p.what}" for p in read.problems[:_MOST]),
     ]
-    if len(problems) > 20:
-        kinds = ", ".join(
-            f"{count} {kind}" for kind, count in Counter(p["kind"] for p in problems).items()
-        )
-        lines.append(f"in all {kinds}; `--json` lists them")
-    return "\n".join([*lines, f"wrote {report['bundle']}"])
+    if len(read.problems) > _MOST:
+        kinds = Counter(p.kind for p in read.problems)
+        counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        lines.append(f"in all {counts}; `--json` lists them")
+    return "\n".join([*lines, f"wrote {read.bundle}"])
 
 
 def _list(context: click.Context, wanted: bool) -> None:

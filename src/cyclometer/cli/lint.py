@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from cyclometer.cli.common import load, print_json
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
     from cyclometer.lint import Issue
+    from cyclometer.report import documents
 
 COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
 _MOST = 5  # findings shown of one rule, where there are two more at least
@@ -36,48 +36,45 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
     Example: cyclometer lint results/before change-table.md
     """
     from cyclometer.lint import RULES, check
+    from cyclometer.report import documents
 
     if rules:
-        described = [
-            {k: v for k, v in dataclasses.asdict(rule).items() if k != "check"} for rule in RULES
-        ]
+        described = [documents.Rule(r.id, r.level, r.title, r.explanation, r.fix) for r in RULES]
         if as_json:
-            print_json("rules", {"rules": described})
+            print_json("rules", documents.Rules(described))
         else:
-            click.echo(_explained(described))
+            click.echo("\n".join(map(_explained, described)))
         return
     if not bundles:
         raise errors.UsageError("no bundle is named; give one, or a file that `ingest` reads")
-    found = [(path, bundle := load(path), check(bundle)) for path in bundles]
+    found = [_linted(path, bundle := load(path), check(bundle)) for path in bundles]
     if as_json:
-        print_json("lint", {"bundles": [_as_json(*one) for one in found]})
+        print_json("lint", documents.Lint(found))
     else:
-        for path, _, findings in found:
-            _print(path, findings)
-    wrong = any(finding.level == "error" for _, _, findings in found for finding in findings)
+        for one in found:
+            _print(one)
+    wrong = any(finding.level == "error" for one in found for finding in one.findings)
     sys.exit(errors.NOT_COMPARABLE if strict and wrong else errors.PASS)
 
 
-def _as_json(path: Path, bundle: Bundle, findings: list[Issue]) -> dict[str, object]:
+def _linted(path: Path, bundle: Bundle, findings: list[Issue]) -> documents.LintedBundle:
+    from cyclometer.report import documents
+
     keys = [row.contract.key for row in bundle.identity.rows]
     listed = [
-        {
-            "rule": f.rule,
-            "level": f.level,
-            "what": f.what,
-            "rows": [{"index": i, "key": keys[i]} for i in f.rows],
-        }
+        documents.Issue(f.rule, f.level, f.what, [documents.LintRow(i, keys[i]) for i in f.rows])
         for f in findings
     ]
-    return {"bundle": str(path), "findings": listed}
+    return documents.LintedBundle(str(path), listed)
 
 
-def _print(path: Path, findings: list[Issue]) -> None:
+def _print(linted: documents.LintedBundle) -> None:
     from cyclometer.lint import RULES
 
+    findings = linted.findings
     counts = {level: sum(f.level == level for f in findings) for level in COLOURS}
     click.echo(
-        f"{path}: "
+        f"{linted.bundle}: "
         + (", ".join(f"{n} {level}(s)" for level, n in counts.items() if n) or "nothing found")
     )
     for rule in RULES:
@@ -95,9 +92,6 @@ def _print(path: Path, findings: list[Issue]) -> None:
             click.echo(f"    fix: {rule.fix}")
 
 
-def _explained(rules: list[dict[str, str]]) -> str:
-    return "\n".join(
-        f"{rule['id']} ({rule['level']}): {rule['title']}\n    {rule['explanation']}\n    fix: "
-        f"{rule['fix']}"
-        for rule in rules
-    )
+def _explained(rule: documents.Rule) -> str:
+    head = f"{rule.id} ({rule.level}): {rule.title}"
+    return f"{head}\n    {rule.explanation}\n    fix: {rule.fix}"

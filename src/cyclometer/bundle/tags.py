@@ -81,6 +81,10 @@ def throttled(bits: NDArray[np.int32], value: NDArray[np.float64], gap: float) -
 def mismatch(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:
     """Tests in which a counter that the contract names, and that was read, is not exactly expect x
     turns, or is below at_least x turns.
+
+    Args:
+        turns: of each test, shape (n,).
+        counters: name -> counts over each whole test, shape (n,); MISSING was not read.
     """
     wrong = np.zeros(len(turns), bool)
     for counter, per_turn in contract.expect.items():

@@ -117,7 +117,8 @@ def within(before: tuple[float, Interval], after: tuple[float, Interval]) -> Int
 
 def adjust(p: ArrayLike) -> FloatArray:
     """Benjamini and Hochberg (1995): p-values adjusted so that a threshold on them bounds the false
-    discovery rate.
+    discovery rate; of the shape (n,) of `p`, which may be empty. Raises ValueError for a p-value
+    that is not finite.
     """
     values = samples(p, 0, "p")
     order = np.argsort(values)[::-1]

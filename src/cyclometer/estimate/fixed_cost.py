@@ -50,6 +50,11 @@ def over_runs(
     of one size.
 
     A single run has no spread between runs: its errors are those of its base estimates.
+
+    Args:
+        A, N, run: accumulated latency in units of the clock, turns and run of each test, (n,).
+        level: of the intervals, between 0 and 1.
+        exact: whether the clock is, so that the base is the lowest count that repeats.
     """
     sizes = np.unique(N)
     runs = [number for number in np.unique(run) if np.unique(N[run == number]).size == sizes.size]
@@ -68,8 +73,11 @@ def over_runs(
 
 
 def of_exact_run(A: FloatArray, N: FloatArray) -> float:
-    """Where the line through the base latencies of each size meets no turns; 0 if there is no
-    line.
+    """Where the line through the base latencies of each size meets no turns, in units of the
+    clock; 0 if there is no line.
+
+    Args:
+        A, N: accumulated latencies in units of the clock and turns of one run, shape (n,).
     """
     sizes = np.unique(N)
     low = np.array([regimes.base_exact(np.sort(A[size == N])) for size in sizes])

@@ -118,7 +118,11 @@ def direct_passes(
 
 
 def split_by_run(run: NDArray[np.int32]) -> list[tuple[int, NDArray[np.intp]]]:
-    """Each run's number and the places of its tests, in arrival order."""
+    """Each run's number and the places of its tests, in arrival order.
+
+    Args:
+        run: of each test, shape (n,); the places index it.
+    """
     order = np.argsort(run, kind="stable")
     numbers, first = np.unique(run[order], return_index=True)
     return list(zip(numbers.tolist(), np.split(order, first)[1:], strict=True))
@@ -173,7 +177,11 @@ def _exact_run(run: int, A: FloatArray, N: FloatArray, level: float) -> RunEstim
 
 
 def others(Y: FloatArray, single: bool) -> dict[str, float]:
-    """What a run's latencies are besides base and overall; tails only of `single` turns."""
+    """What a run's latencies are besides base and overall; tails only of `single` turns.
+
+    Args:
+        Y: latencies per turn in units of the clock, shape (n,) with n > 0, in any order.
+    """
     found = {"mean": float(Y.mean())}
     if single and Y.size >= P99_TURNS:
         found["p99"] = float(quantile(np.sort(Y), 0.99))

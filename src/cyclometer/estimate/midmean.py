@@ -21,7 +21,9 @@ the series.
 
 
 def midmean(ordered: FloatArray) -> float:
-    """Mean of the middle half of sorted samples; exact where they are all equal."""
+    """Mean of the middle half of sorted samples, shape (n,) with n > 0; exact where they are all
+    equal.
+    """
     cut = ordered.size // 4
     middle = ordered[cut : ordered.size - cut]
     return float(middle[0] + np.mean(middle - middle[0]))
@@ -33,6 +35,9 @@ def midmean_interval(arrival: FloatArray, ordered: FloatArray, level: float) -> 
     The influence of a sample on a trimmed mean is its value winsorised at the cuts (Tukey &
     McLaughlin 1963); the variance of the mean influence comes from consecutive batches, so that
     slow wandering widens the interval.
+
+    Args:
+        arrival, ordered: shape (n,), in one unit, which the interval has, too.
     """
     n, cut = ordered.size, ordered.size // 4
     influence = np.clip(arrival, ordered[cut], ordered[n - 1 - cut])
@@ -41,8 +46,8 @@ def midmean_interval(arrival: FloatArray, ordered: FloatArray, level: float) -> 
 
 
 def batch_variance(series: FloatArray) -> tuple[float, int]:
-    """Variance of the mean of an autocorrelated series by batch means, and its degrees of freedom
-    (0: unknown).
+    """Variance of the mean of an autocorrelated series by batch means, in the square of its unit,
+    and its degrees of freedom; infinite and 0 if the series, of shape (n,), is too short.
     """
     length = max(1, series.size // BATCHES)
     batches = series.size // length

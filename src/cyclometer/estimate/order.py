@@ -12,7 +12,7 @@ from .interval import FloatArray, Interval
 
 def quantile(ordered: FloatArray, p: float) -> float:
     """The smallest sample that at least the fraction `p` of the samples does not exceed: always an
-    observed value.
+    observed value. `ordered` is sorted, of shape (n,) with n > 0.
     """
     return float(ordered[max(0, math.ceil(p * ordered.size - 1e-9) - 1)])
 

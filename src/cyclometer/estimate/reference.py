@@ -127,7 +127,11 @@ def _of_floors(bundle: Bundle, seconds: FloatArray) -> Reference | None:
 
 
 def visits_of(samples: Samples, tests: Indices) -> tuple[NDArray[np.intp], int]:
-    """The number of the visit that each test belongs to, counted from 0, and how many there are."""
+    """The number of the visit that each test belongs to, counted from 0, and how many there are.
+
+    Args:
+        tests: which of the samples are meant, shape (n,); the numbers have that shape.
+    """
     number = (samples.run[tests].astype(np.int64) << 32) + samples.visit[tests]
     found, visit = np.unique(number, return_inverse=True)
     return visit, found.size

@@ -107,13 +107,21 @@ def estimate_exact(Y: ArrayLike, level: float = 0.95) -> Regimes:
 
 
 def base_exact(ordered: FloatArray) -> float:
-    """The lowest of sorted latencies that occurs more than once; where none does, the lowest."""
+    """The lowest of sorted latencies that occurs more than once; where none does, the lowest.
+
+    `ordered` has shape (n,) with n > 0.
+    """
     repeated = ordered[:-1][ordered[:-1] == ordered[1:]]
     return float(repeated[0] if repeated.size else ordered[0])
 
 
 def base(Y: FloatArray, common: Core | None = None) -> float:
-    """The base latency alone, as `estimate` gives it, of positive latencies in any order."""
+    """The base latency alone, as `estimate` gives it, of positive latencies in any order.
+
+    Args:
+        Y: per turn, shape (n,) with n > 0; the base has its unit.
+        common: the core of all runs together, if it is known.
+    """
     ordered = np.sort(Y)
     return midmean(_between(ordered, *_core(ordered, common)))
 
@@ -128,7 +136,7 @@ def _core(ordered: FloatArray, common: Core | None) -> Core:
 
 def base_core(ordered: FloatArray) -> Core:
     """The lowest and the highest latency of the core of the lowest sustained regime of sorted
-    latencies.
+    positive latencies, shape (n,) with n > 0.
     """
     found = modes.find(ordered, VALLEY)
     regime = next((mode for mode in found if mode.share >= SHARE), None) or max(

@@ -144,7 +144,11 @@ def autocorrelation(series: FloatArray) -> FloatArray:
 
 
 def ljung_box(correlation: FloatArray, n: int) -> float:
-    """p-value of Ljung and Box (1978) over min(10, n // 5) lags."""
+    """p-value of Ljung and Box (1978) over min(10, n // 5) lags.
+
+    Args:
+        correlation: of a series of `n` values with itself, by lag from 0; shape (n,).
+    """
     lags = np.arange(1, min(10, n // 5) + 1)
     Q = n * (n + 2) * np.sum(correlation[lags] ** 2 / (n - lags))
     return float(special.chdtrc(lags.size, Q))
@@ -152,7 +156,7 @@ def ljung_box(correlation: FloatArray, n: int) -> float:
 
 def effective_size(correlation: FloatArray, n: int) -> float:
     """Independent samples that the series is worth, at most n (Geyer 1992, initial positive
-    sequence).
+    sequence). `correlation` is by lag from 0, where it is 1.
     """
     count = correlation.size // 2
     pairs = correlation[: 2 * count].reshape(count, 2).sum(axis=1)

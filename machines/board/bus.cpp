@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <utility>
 
 namespace board {
 
@@ -32,8 +33,21 @@ uint8_t *Ram::span(uint64_t address, uint64_t length)
     return memory_.get() + (address - RAM_BASE);
 }
 
+void Ram::watch(uint64_t address, std::function<void()> touched)
+{
+    watched_ = address;
+    touched_ = std::move(touched);
+}
+
+void Ram::look_at(uint64_t address)
+{
+    if (address >= watched_ && touched_)
+        std::exchange(touched_, nullptr)();
+}
+
 bool Ram::read(uint64_t address, unsigned, uint64_t *data)
 {
+    look_at(address);
     const uint8_t *at = span(address & ~7ull, 8);
     if (at == nullptr)
         return false;
@@ -43,6 +57,7 @@ bool Ram::read(uint64_t address, unsigned, uint64_t *data)
 
 bool Ram::write(uint64_t address, uint64_t data, uint8_t strobe)
 {
+    look_at(address);
     uint8_t *at = span(address & ~7ull, 8);
     if (at == nullptr)
         return false;

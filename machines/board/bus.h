@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "uart.h"
@@ -52,9 +53,15 @@ class Ram : public Bus {
     }
     // The RAM behind [address, address + length), or null where that is not all RAM.
     uint8_t *span(uint64_t address, uint64_t length);
+    // Calls `touched` once, before the core first reads or writes at `address` or behind it.
+    void watch(uint64_t address, std::function<void()> touched);
 
   private:
+    void look_at(uint64_t address);
+
     uint64_t bytes_;
+    uint64_t watched_ = 0;
+    std::function<void()> touched_; // empty where nothing is watched
     std::unique_ptr<uint8_t, void (*)(void *)>
         memory_; // zeros, taken from the host page by page as they are touched
 };

@@ -18,6 +18,7 @@
 #include "core.h"
 #include "devicetree.h"
 #include "elf.h"
+#include "forks.h"
 
 namespace board {
 
@@ -32,6 +33,7 @@ struct Options {
     uint64_t time = 0;       // of mtime, at reset
     bool leap = false;
     Latency latency;
+    ForkOptions forks;
 };
 
 struct Usage : std::runtime_error {
@@ -41,10 +43,12 @@ struct Usage : std::runtime_error {
 constexpr const char *HELP =
     "usage: %s [--append WORDS] [--firmware FILE.elf] [--memory-mib N]\n"
     "              [--memory-latency CYCLES] [--memory-jitter SEED] [--max-cycles N]\n"
-    "              [--time TICKS] [--leap] [--trace FILE]\n"
+    "              [--time TICKS] [--leap] [--forks FILE] [--at-once N] [--bound-s N]\n"
+    "              [--trace FILE]\n"
     "              [--trace-from PC] [--trace-to PC] [--trace-skip N] [--trace-count N] "
     "IMAGE.elf\n";
 constexpr uint64_t LATENCY_MAX = 100000;
+constexpr uint64_t FORKS_MAX = 1024, BOUND_MAX_S = 86400;
 constexpr uint64_t TREE_BYTES = 0x10000; // of the end of RAM
 constexpr uint64_t RESET_CYCLES = 20;
 constexpr uint64_t IDLE_CYCLES = 1000; // before --leap: whatever was under way has ended by then
@@ -89,6 +93,12 @@ static void take_option(Options &o, const std::string &option, const char *value
         o.latency.seed = number(option, value, 0, UINT64_MAX);
     } else if (option == "--max-cycles") {
         o.max_cycles = number(option, value, 0, UINT64_MAX);
+    } else if (option == "--forks") {
+        o.forks.path = value;
+    } else if (option == "--at-once") {
+        o.forks.at_once = static_cast<unsigned>(number(option, value, 1, FORKS_MAX));
+    } else if (option == "--bound-s") {
+        o.forks.bound_s = static_cast<unsigned>(number(option, value, 1, BOUND_MAX_S));
     } else {
         throw Usage("there is no option " + option);
     }
@@ -113,12 +123,13 @@ static Options read_options(int argc, char **argv)
     }
     if (o.image.empty())
         throw Usage("no image is given");
-    if (o.append.size() > TREE_BYTES / 2)
-        throw Usage("--append is longer than a device tree here may be");
     if (o.span.from != 0)
         o.trace.span = o.span;
     else if (o.span.to != 0 || o.span.skip != 0 || o.span.count != 0)
         throw Usage("a span begins somewhere; give --trace-from");
+    if (!o.forks.path.empty() && (!o.append.empty() || !o.trace.path.empty()))
+        throw Usage("--forks has the arguments of each boot, and its boots have no trace; leave "
+                    "out --append and --trace");
     return o;
 }
 
@@ -141,7 +152,15 @@ struct Board {
         : ram(o.memory_mib << 20), tree_at(RAM_BASE + ram.bytes() - TREE_BYTES),
           image(load_elf(o.image, ram)), devices(image.entry, tree_at, load_firmware(o, image, ram))
     {
-        std::vector<uint8_t> tree = device_tree(DESCRIPTION, o.append, ram.bytes());
+        write_tree(o.append);
+    }
+
+    // Throws Usage.
+    void write_tree(const std::string &arguments)
+    {
+        if (arguments.size() > TREE_BYTES / 2)
+            throw Usage("--append is longer than a device tree here may be");
+        std::vector<uint8_t> tree = device_tree(DESCRIPTION, arguments, ram.bytes());
         memcpy(ram.span(tree_at, tree.size()), tree.data(), tree.size());
     }
 
@@ -153,9 +172,9 @@ struct Board {
 
 static volatile std::sig_atomic_t asked_to_end;
 
-static void ask_to_end(int)
+static void ask_to_end(int signal)
 {
-    asked_to_end = 1;
+    asked_to_end = signal;
 }
 
 class Machine {
@@ -186,7 +205,7 @@ class Machine {
             if (max_cycles != 0 && cycle_ == max_cycles)
                 return stopped("--max-cycles");
             if (asked_to_end)
-                return stopped("SIGTERM");
+                return stopped(asked_to_end == SIGALRM ? "--bound-s" : "SIGTERM");
             if (faulted(memory_.faults()) || faulted(mmio_.faults()))
                 return BROKEN;
             step();
@@ -253,11 +272,33 @@ class Machine {
     uint64_t idle_cycles_ = 0;
 };
 
+// The image's end is the boots' where they have parted, and else none of theirs.
+static Exit run_forks(const Options &options, Board &board, Machine &machine)
+{
+    Forks forks(options.forks);
+    bool parted = false;
+    board.ram.watch(board.tree_at, [&] {
+        forks.fork_all([&](const std::string &arguments) { board.write_tree(arguments); });
+        parted = true;
+    });
+    try {
+        Exit code = machine.run(options.max_cycles);
+        if (!parted && code == PASSED)
+            throw std::runtime_error("the image never read its arguments; leave out --forks");
+        return code;
+    } catch (const AllForked &) {
+        return PASSED;
+    }
+}
+
 static int run(int argc, char **argv)
 {
     Options options = read_options(argc, argv);
     Board board(options);
-    return Machine(options, board).run(options.max_cycles);
+    Machine machine(options, board);
+    if (options.forks.path.empty())
+        return machine.run(options.max_cycles);
+    return run_forks(options, board, machine);
 }
 
 } // namespace board
@@ -267,6 +308,7 @@ int main(int argc, char **argv)
     const char *name = board::DESCRIPTION.name;
     int code;
     signal(SIGTERM, board::ask_to_end);
+    signal(SIGALRM, board::ask_to_end); // of --bound-s
     try {
         code = board::run(argc, argv);
     } catch (const board::Usage &wrong) {

@@ -159,6 +159,7 @@ class Cva6 : public Core {
 
 std::unique_ptr<Core> make_core(const TraceOptions &trace)
 {
+    Verilated::defaultContextp()->threads(1); // Forks needs a process of one thread
     return std::make_unique<Cva6>(trace);
 }
 

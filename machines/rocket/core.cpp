@@ -178,6 +178,7 @@ class Rocket : public Core {
 
 std::unique_ptr<Core> make_core(const TraceOptions &trace)
 {
+    Verilated::defaultContextp()->threads(1); // Forks needs a process of one thread
     return std::make_unique<Rocket>(trace);
 }
 

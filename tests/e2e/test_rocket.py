@@ -19,6 +19,7 @@ from cyclometer.record.schema import Flow
 from cyclometer.targets import reference_kernel
 from cyclometer.targets.api import MeasurementResult, Progress, Request
 from cyclometer.targets.rocket import target as rocket
+from cyclometer.targets.rocket.forks import forked
 
 pytestmark = [
     pytest.mark.e2e,
@@ -211,3 +212,47 @@ def test_a_hostile_image_is_one_sentence(
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_forked_boots_print_what_boots_of_their_own_print(simulator: Path, image: Path) -> None:
+    """Of three circles, with delays that are drawn one by one from reset on."""
+    command = [str(simulator), "--memory-jitter", "1"]
+    boots = [
+        reference_kernel.arguments(Request(flow=SHORT), 1, SHORT, 4) | {"only": key}
+        for key in ("floor.empty.kernel", "floor.crossing.user", "endpoint.call.words_0.cross")
+    ]
+    forks = forked(command, image, boots, rocket.BOOT_S, Progress())
+    fresh = [rocket._boot(command, image, boot) for boot in boots]
+    assert [boot.console for boot in forks] == [boot.console for boot in fresh]
+    assert all(boot.done for boot in forks)
+
+
+def test_forks_that_cannot_be_are_one_sentence(
+    simulator: Path, image: Path, tmp_path: Path
+) -> None:
+    plan = tmp_path / "boots"
+    plan.write_text("")
+    empty = run(simulator, "--forks", plan, image)
+    assert (empty.returncode, "no line of arguments" in empty.stderr) == (5, True)
+    plan.write_text("run=1\n")
+    both = run(simulator, "--forks", plan, "--append", "run=2", image)
+    assert (both.returncode, "leave out --append" in both.stderr) == (2, True)
+
+
+def test_each_fork_ends_as_it_would_alone(simulator: Path, image: Path, tmp_path: Path) -> None:
+    """One boot that the bound ends, one whose arguments do not fit, one that comes to its end."""
+    plan = tmp_path / "boots"
+    one_turn = "initial=1 delta=0 groups=1 tests=1 only=floor.empty.kernel"
+    plan.write_text(f"only=*\n{'x' * 40000}\n{one_turn}\n")
+    done = run(simulator, "--forks", plan, "--at-once", 3, "--max-cycles", 500_000, image)
+    assert done.returncode == 0
+    assert sorted(done.stdout.splitlines()) == ["1 124", "2 2", "3 0"]
+
+
+def test_the_wall_clock_ends_forks(simulator: Path, image: Path, tmp_path: Path) -> None:
+    """Before or after they part, by how fast this machine is."""
+    plan = tmp_path / "boots"
+    plan.write_text("only=*\n")  # minutes
+    run(simulator, "--forks", plan, "--bound-s", 2, image)
+    consoles = [path.read_bytes() for path in tmp_path.glob("boots.*")]
+    assert any(b"stopped by --bound-s" in console for console in consoles)

@@ -2,7 +2,8 @@
 """Kernel images on the RTL of simulated cores, exact in cycles.
 
 Every circle has a boot of its own, so its cycles do not depend on which others are measured, and
-boots share the cores of this machine. A run is one boot of each circle.
+boots share the cores of this machine. A run is one boot of each circle. The boots of the first run
+are forks of one; those of further runs begin at reset, and print the same bytes.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from cyclometer.targets.qemu.image import emulator
 from cyclometer.targets.qemu.target import EMULATOR, virt
 from cyclometer.targets.rocket import firmware
 from cyclometer.targets.rocket import simulator as rocket_board
+from cyclometer.targets.rocket.forks import forked
 
 # The `cycle` clock of kernel/board.h.
 CLOCK = Clock("cycle", "cycles", 0, exact=True)
@@ -120,7 +122,9 @@ class CoreTarget:
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
     ) -> MeasurementResult:
-        """Boots the image once for every circle that is asked for, `runs` times."""
+        """Boots the image once for every circle that is asked for, `runs` times: the first time by
+        forks.
+        """
         request.refuse_others(self.name, _OF_IMAGES if request.image else _OF_KERNEL)
         if lacks := self.missing():
             raise NotComparable(lacks)
@@ -132,7 +136,9 @@ class CoreTarget:
         image = self._image(request.config)
         boots = self._boots(request)
         number = request.runs or (1 if request.quick else RUNS)
-        ends = _boot_all(command, image, boots * number, request.watchdog_s or BOOT_S, progress)
+        bound_s = request.watchdog_s or BOOT_S
+        ends = forked(command, image, boots, bound_s, progress, number)
+        ends += _boot_all(command, image, boots * (number - 1), bound_s, progress, done=len(boots))
         runs = {
             run: ends[(run - 1) * len(boots) : run * len(boots)] for run in range(1, number + 1)
         }
@@ -370,22 +376,22 @@ def _boot_all(
     bound_s: float,
     progress: Progress,
     options: Sequence[Sequence[str]] | None = None,
+    done: int = 0,
 ) -> list[BootResult]:
     """All boots, as many at once as there are cores, in the order given; `options` are each one's
-    own.
+    own, and `done` of the command's boots have gone before.
 
     An interrupt sets `progress.stop`, and those that had not ended by then are not `done`.
     """
-    done = count(1)
+    ended_boots, total = count(done + 1), done + len(boots)
 
     def boot(arguments: Mapping[str, str], own: Sequence[str]) -> BootResult:
         if progress.stop.is_set():
             return BootResult(b"", "was not begun")
         ended = _boot([*command, *own], image, arguments, bound_s, progress.stop, to_exit=bool(own))
-        progress.visits(next(done), len(boots), arguments["only"])
+        progress.visits(next(ended_boots), total, arguments["only"])
         return ended
 
-    progress.visits(0, len(boots), boots[0]["only"])
     with ThreadPoolExecutor(max_workers=build.cores()) as pool:
         started = [
             pool.submit(boot, *each)

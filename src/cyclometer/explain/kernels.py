@@ -24,6 +24,7 @@ from cyclometer.explain.renames import paired
 from cyclometer.targets.api import Request
 
 _CONFIG = "config.CONFIG_"
+_ABSENT = "absent"
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class Kernels:
 
     def options(self) -> dict[str, tuple[str, str]]:
         """Options of the configuration that differ, by name without CONFIG_, but those that only
-        got another name; `n` is unset, and unknown to that kernel, too.
+        got another name. One that a kernel's configuration does not have at all is `absent`, which
+        counts as unset.
         """
         old, new = (_options(facts) for facts in self.facts)
         renamed = {
@@ -92,8 +94,8 @@ class Kernels:
             if name not in new and new.get(later := _later_name(name)) == value
         }
         left = sorted({*old, *new} - {*renamed, *renamed.values()})
-        pairs = {name: (old.get(name, "n"), new.get(name, "n")) for name in left}
-        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+        pairs = {name: (old.get(name, _ABSENT), new.get(name, _ABSENT)) for name in left}
+        return {n: (a, b) for n, (a, b) in pairs.items() if a != b and {a, b} != {_ABSENT, "n"}}
 
 
 def _options(facts: Mapping[str, str]) -> dict[str, str]:

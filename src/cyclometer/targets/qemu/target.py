@@ -56,6 +56,7 @@ class QemuTarget:
     """The reference kernel on one of QEMU's RISC-V machines."""
 
     board: str  # as kernel/Makefile and QEMU call it
+    harts: int = 1
     options = _OF_KERNEL | _OF_IMAGES
     concurrent = False
     trace_flow = TRACE_FLOW
@@ -83,12 +84,13 @@ class QemuTarget:
         if lacks := self.missing():
             raise NotComparable(lacks)
         progress.visits(0, 1, f"the kernel for {self.board}")
-        return [reference_kernel.image(self.board, config or {})]
+        return [reference_kernel.image(self.board, config or {}, self.harts)]
 
     def circles(self, config: Mapping[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of a configuration, as its image prints them."""
         (image,) = self.build(config)
-        command = _command(EMULATOR, self.board, image, ("-bios", "none"))
+        options = ("-bios", "none", "-smp", str(self.harts))
+        command = _command(EMULATOR, self.board, image, options, counted=self.harts == 1)
         return reference_kernel.circles(image, lambda arguments: _boot(command, arguments))
 
     def measure(
@@ -228,9 +230,11 @@ def _stopping(command: Sequence[str], arguments: Mapping[str, str]) -> list[str]
     return [word.replace("sleep=off", "sleep=on") for word in words]
 
 
-def virt() -> QemuTarget:
-    """QEMU's generic RISC-V machine."""
-    return QemuTarget("virt")
+def virt(harts: int = 1) -> QemuTarget:
+    """QEMU's generic RISC-V machine. With several harts it lists circles and measures none: they
+    cannot be counted, for one that waits for another would never let it run.
+    """
+    return QemuTarget("virt", harts)
 
 
 def sifive_u() -> QemuTarget:
@@ -253,7 +257,9 @@ def _boot_all(
         return list(pool.map(boot, boots))
 
 
-def _command(program: str, machine: str, image: Path, options: Sequence[str]) -> list[str]:
+def _command(
+    program: str, machine: str, image: Path, options: Sequence[str], *, counted: bool = True
+) -> list[str]:
     return [
         program,
         "-M",
@@ -270,8 +276,7 @@ def _command(program: str, machine: str, image: Path, options: Sequence[str]) ->
         "none",
         "-net",
         "none",
-        "-icount",
-        "shift=0,sleep=off",
+        *(["-icount", "shift=0,sleep=off"] if counted else []),
     ]
 
 

@@ -110,10 +110,10 @@ class CoreTarget:
         Contracts are the same on every board, so QEMU lists them where it is installed: simulating
         takes a minute.
         """
-        one_hart = (config or {}).get("smp", "off") == "off"
-        if one_hart and shutil.which(EMULATOR) and not virt().missing():
+        harts = 1 if (config or {}).get("smp", "off") == "off" else self.harts
+        if shutil.which(EMULATOR) and not virt().missing():
             asid = (config or {}).get("asid", "on") if self.identifiers else "off"
-            return CLOCK, virt().circles({**(config or {}), "asid": asid})[1]
+            return CLOCK, virt(harts).circles({**(config or {}), "asid": asid})[1]
         simulator, image = self.build(config)
         return reference_kernel.circles(
             image, lambda arguments: _boot([str(simulator)], image, arguments)

@@ -42,7 +42,7 @@ struct TraceStep {
     uint32_t insn;
     uint8_t privilege; // 0 user, 1 supervisor, 3 machine
     uint8_t flags;     // bit 0: trapped instead of retiring; bit 1: an interrupt was taken here;
-                       // from bit 2 on the hart
+                       // bits 2 to 4: the hart; bit 5: see GIVEN_UP
     uint16_t space;    // 0 without translation, else numbered by page table in order of appearance
     uint32_t cause_cyc[CAUSES];
 };
@@ -50,6 +50,7 @@ static_assert(sizeof(TraceStep) == 72, "a step is 72 bytes");
 
 constexpr uint8_t TRAPPED = 1, INTERRUPTED = 2;
 constexpr unsigned HART_SHIFT = 2;
+constexpr uint8_t GIVEN_UP = 32; // its data was in the cache of another hart, which gave it up
 
 // From an execution of one address to the next of another, wherever an image has no hints.
 struct Span {

@@ -142,6 +142,11 @@ class Rocket : public Core {
     {
         for (Tracer &tracer : tracers_)
             tracer.observe(cycle);
+        for (const Tracer &giving : tracers_)
+            if (std::optional<uint64_t> line = giving.gives_up())
+                for (Tracer &tracer : tracers_)
+                    if (&tracer != &giving)
+                        tracer.given_up(*line);
     }
 
     void close_trace() override

@@ -18,13 +18,35 @@ Tracer::Tracer(TraceFile &file, const Vrocket___024root &model, uint32_t hart)
 {
 }
 
+// TileLink specification 1.8, TL-C: what a cache asks for, and what it answers to a probe.
+constexpr unsigned ACQUIRE_BLOCK = 6, ACQUIRE_PERM = 7;
+constexpr unsigned PROBE_ACK = 4, PROBE_ACK_DATA = 5, SHRINKS_MAX = 2;
+
 void Tracer::observe(uint64_t cycle)
 {
+    unsigned asked = DATA(auto_out_a_bits_opcode);
+    if (DATA(auto_out_a_valid) && DATA(auto_out_a_ready) &&
+        (asked == ACQUIRE_BLOCK || asked == ACQUIRE_PERM))
+        awaited_line_ = DATA(auto_out_a_bits_address);
     cause_cyc_[at_write_back()]++;
     if (CORE(csr_io_trace_0_valid))
         retire(cycle);
     move(of_decode());
     tlb_missed_ = DATA(s1_valid) && DATA(tlb_io_resp_miss);
+}
+
+std::optional<uint64_t> Tracer::gives_up() const
+{
+    unsigned answer = DATA(auto_out_c_bits_opcode);
+    if (DATA(auto_out_c_valid) && (answer == PROBE_ACK || answer == PROBE_ACK_DATA) &&
+        DATA(auto_out_c_bits_param) <= SHRINKS_MAX)
+        return DATA(auto_out_c_bits_address);
+    return std::nullopt;
+}
+
+void Tracer::given_up(uint64_t line)
+{
+    given_up_ |= DATA(cached_grant_wait) && line == awaited_line_;
 }
 
 Cause Tracer::at_write_back() const
@@ -153,7 +175,8 @@ void Tracer::retire(uint64_t cycle)
     step.insn = interrupted ? 0 : (insn & 3) == 3 ? insn : insn & 0xffff;
     step.privilege = CORE(csr__DOT__reg_mstatus_prv);
     step.flags = interrupted ? INTERRUPTED : trapped ? TRAPPED : 0;
-    step.flags |= static_cast<uint8_t>(hart_ << HART_SHIFT);
+    step.flags |= static_cast<uint8_t>(hart_ << HART_SHIFT | (given_up_ ? GIVEN_UP : 0));
+    given_up_ = false;
     memcpy(step.cause_cyc, cause_cyc_, sizeof cause_cyc_);
     file_.add(step, CORE(csr__DOT__reg_satp_mode) == 0 ? 0 : CORE(csr__DOT__reg_satp_ppn));
     memset(cause_cyc_, 0, sizeof cause_cyc_);

@@ -11,6 +11,7 @@
 #define TRACE_H
 
 #include <cstdint>
+#include <optional>
 
 #include "trace_file.h"
 
@@ -23,6 +24,10 @@ class Tracer {
     Tracer(TraceFile &file, const Vrocket___024root &model, uint32_t hart);
     // Once a cycle, with all signals settled, before the clock rises.
     void observe(uint64_t cycle);
+    // The line that this hart's data cache gives up in this cycle because another asked for it.
+    std::optional<uint64_t> gives_up() const;
+    // Another hart gives this line up.
+    void given_up(uint64_t line);
 
   private:
     Cause at_write_back() const;
@@ -42,6 +47,8 @@ class Tracer {
     Cause ex_ = UNATTRIBUTED, mem_ = UNATTRIBUTED,
           wb_ = UNATTRIBUTED;         // the slot in each stage; ISSUE: an instruction
     Cause fetch_ = UNATTRIBUTED;      // why fetch started anew, until ID issues
+    uint64_t awaited_line_ = 0;       // the last one that the data cache asked for
+    bool given_up_ = false;           // by another hart, since the last retirement
     bool tlb_missed_ = false;         // the access that is in the data cache's second stage
     uint32_t cause_cyc_[CAUSES] = {}; // since the last retirement
     uint64_t next_pc_ = 0;            // behind the last retired instruction

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from cyclometer.targets.api import TRACE_FLOW, Request
 from cyclometer.targets.registry import TARGETS
 from tests.explain import machine
 from tests.explain.test_evidence import boot
+from tests.explain.test_harts import LOCK, beside
 from tests.explain.test_profile import made
 
 KEY = "thing.poke"
@@ -55,6 +57,53 @@ def test_a_bundle_explains_itself(bundles: tuple[str, str]) -> None:
     assert poke.split()[:2] == ["poke", "4"]
     assert poke.rstrip().endswith("dcache 3")
     assert any(line.strip().startswith("way to client: poke") for line in lines)
+
+
+@pytest.fixture
+def two_harts(tmp_path: Path) -> str:
+    """A bundle whose second hart looks at a lock while the client takes its turn."""
+    found = beside(LOCK, [0, 1, 2] * 100, [1] * 300)
+    for path, data in sources.files({KEY: {"steady": found}}).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    return str(tmp_path)
+
+
+def test_two_harts_stand_on_one_axis_of_time(two_harts: str) -> None:
+    text = run(two_harts, KEY)
+    assert f"steady turn {machine.LENGTH} cycles of hart 0, as long as" in text
+    lines = [line.strip() for line in text.splitlines()]
+    assert "hart 1  " + "s" * 64 in lines
+    rows = [line.split() for line in lines if re.match(r"hart \d +\d", line)]
+    assert rows == [
+        ["hart", "0", str(machine.LENGTH), "0", "0", "0"],
+        ["hart", "1", "0", "0", str(machine.LENGTH), "0"],
+    ]
+
+
+def test_a_hart_can_be_chosen(two_harts: str) -> None:
+    steady = json.loads(run("--hart", "1", "--json", two_harts, KEY))["steady"]
+    assert steady["hart"] == 1
+    assert [part["name"] for part in steady["functions"]] == ["lock"]
+    assert [one["waited"] for one in steady["harts"]] == [{}, {"spinning": machine.LENGTH}]
+    assert steady["harts"][1]["stretches"] == [
+        {"start": 0, "stop": machine.LENGTH, "state": "spinning", "function": "lock"}
+    ]
+
+
+def test_the_page_of_two_harts_draws_a_lane_for_each(two_harts: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    run("-o", str(page), two_harts, KEY)
+    assert f"<title>lock: {machine.LENGTH} from 0, spinning</title>" in page.read_text()
+    run("-o", str(page), str(two_harts), KEY, "--hart", "1")
+    assert "By hart" in page.read_text()
+
+
+def test_a_hart_that_is_not_there_is_one_sentence(bundles: tuple[str, str], two_harts: str) -> None:
+    with pytest.raises(UsageError, match=r"has no hart 3; give --hart one of 0, 1$"):
+        run("--hart", "3", two_harts, KEY)
+    with pytest.raises(UsageError, match="give --hart without them"):
+        run("--hart", "1", "--tail", bundles[0], KEY)
 
 
 def test_lines_are_annotated(bundles: tuple[str, str]) -> None:

@@ -64,12 +64,25 @@ def test_lanes_are_the_steps_of_each_hart() -> None:
     assert np.array_equal(found[1], steps(3))
 
 
-def test_windows_of_two_harts_are_those_of_the_first() -> None:
+def test_a_window_of_the_first_hart_holds_what_others_executed_meanwhile() -> None:
     first, second = steps(), steps(3)
     second["flags"] |= 1 << 2
-    both = np.concatenate([first[:2], second[1:-1], first[2:]])
+    both = np.concatenate([first[:2], second, first[2:]])
     (found,) = trace.windows(both, "x")
-    assert np.array_equal(found, first)
+    assert np.array_equal(found, both)
+    wrong = both.copy()
+    wrong["clock"][9:] += 1
+    with pytest.raises(BadFile, match="the causes sum to"):
+        trace.windows(wrong, "x")
+
+
+def test_what_is_taken_apart_is_joined_again_by_the_clock() -> None:
+    first, second = steps(), steps(3)
+    second["flags"] |= trace.GIVEN_UP
+    found = trace.lanes(trace.joined({0: first, 5: second}))
+    assert np.array_equal(found[0], first)
+    assert np.array_equal(found[5], second)
+    assert (np.diff(trace.joined({0: first, 5: second})["clock"].astype(int)) >= 0).all()
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
@@ -91,7 +104,7 @@ def test_a_file_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     refused(trace.encode(steps(9)), "is longer than")
 
 
-@pytest.mark.parametrize(("field", "value"), [("privilege", 2), ("privilege", 9), ("flags", 32)])
+@pytest.mark.parametrize(("field", "value"), [("privilege", 2), ("privilege", 9), ("flags", 64)])
 def test_what_the_format_does_not_know_is_refused(field: str, value: int) -> None:
     wrong = steps()
     wrong[field][7] = value

@@ -65,6 +65,12 @@ _DEFAULT = "default"
     is_flag=True,
     help="Beside samples of the Linux at hand, what the same kernel executes under QEMU.",
 )
+@click.option(
+    "--hart",
+    type=click.IntRange(0),
+    default=0,
+    help="Which of several harts to explain; 0 is the client's.",
+)
 @click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
 @click.option(
     "-o",
@@ -91,6 +97,7 @@ def command(
     diff: bool,
     tail: bool,
     exact: bool,
+    hart: int,
     lines: bool,
     output: Path | None,
     as_json: bool,
@@ -121,7 +128,9 @@ def command(
     """
     from cyclometer.targets.api import Request
 
-    if (asked := spans.wanted(start, stop, skip, every)) is not None:
+    asked = spans.wanted(start, stop, skip, every)
+    _refuse(tail, diff, hart, asked)
+    if asked is not None:
         request = Request(
             symbols=symbols,
             memory_latency_cyc=memory_latency_cyc,
@@ -145,15 +154,22 @@ def command(
         "memory_jitter": memory_jitter,
     }
     config |= {name: str(value) for name, value in settings.items() if value is not None}
-    if tail and diff:
-        raise UsageError("--tail compares turns of one side; give it without --diff")
-    if not tail and (found := sampled.samples(sides, key, target, config, exact)) is not None:
+    sampling = not tail and not hart
+    if sampling and (found := sampled.samples(sides, key, target, config, exact)) is not None:
         sampled.report_samples(found, output, as_json, _write)
         return
     if exact:
         raise UsageError("--exact stands beside samples; what is traced is exact without it")
     image = Request(**of_image)
-    _traced(sides, key, target, config, image, diff, tail, output, as_json, lines)
+    _traced(sides, key, target, config, image, diff, tail, hart, output, as_json, lines)
+
+
+def _refuse(tail: bool, diff: bool, hart: int, asked: Wanted | None) -> None:
+    """Raises UsageError for options that do not go together."""
+    if tail and diff:
+        raise UsageError("--tail compares turns of one side; give it without --diff")
+    if hart and (tail or asked is not None):
+        raise UsageError("--tail, --from and --every are of hart 0; give --hart without them")
 
 
 def _traced(
@@ -164,6 +180,7 @@ def _traced(
     image: Request,
     diff: bool,
     tail: bool,
+    hart: int,
     output: Path | None,
     as_json: bool,
     lines: bool,
@@ -182,10 +199,11 @@ def _traced(
     if tail:
         _tail(found[0]["steady"], output, as_json)
     elif diff:
-        _difference(explain(found[0]["steady"]), explain(found[1]["steady"]), output, as_json)
+        before, after = (explain(roles["steady"], hart=hart) for roles in found)
+        _difference(before, after, output, as_json)
     else:
-        cold = explain(found[0]["cold"]) if "cold" in found[0] else None
-        steady = replace(explain(found[0]["steady"]), measured=_measured(sides, key))
+        cold = explain(found[0]["cold"], hart=hart) if "cold" in found[0] else None
+        steady = replace(explain(found[0]["steady"], hart=hart), measured=_measured(sides, key))
         _explanation(steady, cold, output, as_json, lines)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from io import BytesIO
 
@@ -57,11 +57,14 @@ class Facts(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Evidence:
-    """One window, and what is known about it. `places` knows every instruction in it."""
+    """One window, and what is known about it. `places` knows every instruction in it. `elsewhere`
+    is what other harts than the client's executed meanwhile, by number.
+    """
 
     facts: Facts
     steps: Steps
     places: AddressMap
+    elsewhere: Mapping[int, Steps] = field(default_factory=dict)
 
     @property
     def latency(self) -> Fraction:
@@ -100,7 +103,8 @@ def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> 
                 f"{target} has no test of {key} to explain: {why_untraced(traced.records, key)}"
             )
         latency = _latency(traced, key) if tests[key].turns > 1 else None
-        steps = traced.windows[key]
+        whole = traced.windows[key]
+        steps, elsewhere = _by_hart(whole)
         facts = Facts(
             target,
             {**hello.configuration, **traced.settings},
@@ -110,9 +114,9 @@ def gather(target: str, traced: TraceResult, keys: Sequence[str], role: str) -> 
             tests[key],
             _pair(Fraction(tests[key].value) if latency is None else latency),
             others,
-            located(steps, traced.places),
+            located(whole, traced.places),
         )
-        found[key] = Evidence(facts, steps, traced.places)
+        found[key] = Evidence(facts, steps, traced.places, elsewhere)
     return found
 
 
@@ -145,7 +149,8 @@ def pack(evidence: Evidence) -> bytes:
     every time.
     """
     line = msgspec.json.encode(evidence.facts)
-    return gzip.compress(line + b"\n" + trace.encode(evidence.steps), mtime=0)
+    steps = trace.joined({0: evidence.steps, **evidence.elsewhere})
+    return gzip.compress(line + b"\n" + trace.encode(steps), mtime=0)
 
 
 def unpack(data: bytes, where: str) -> Evidence:
@@ -165,7 +170,14 @@ def unpack(data: bytes, where: str) -> Evidence:
         raise BadFile(f"{where} is damaged ({error}); restore the bundle or trace again") from error
     if 0 in (facts.latency[1], *(pair[1] for pair in facts.others.values())):
         raise BadFile(f"{where} has a latency over zero turns; restore the bundle or trace again")
-    return Evidence(facts, trace.decode(rest, where), _places(facts.places))
+    steps, elsewhere = _by_hart(trace.decode(rest, where))
+    return Evidence(facts, steps, _places(facts.places), elsewhere)
+
+
+def _by_hart(steps: Steps) -> tuple[Steps, dict[int, Steps]]:
+    """The steps of the client's hart, and those of the others."""
+    lanes = trace.lanes(steps)
+    return lanes.pop(0, steps[:0]), lanes
 
 
 def name(key: str, role: str) -> str:

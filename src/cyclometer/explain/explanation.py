@@ -16,6 +16,7 @@ from cyclometer.explain.evidence import Evidence, Facts
 from cyclometer.explain.floor import FloorShare
 from cyclometer.explain.footprint import Footprint, footprint
 from cyclometer.explain.frames import Path
+from cyclometer.explain.harts import HartLane, lanes, of_hart
 from cyclometer.explain.parts import Part, by_cause, labels, largest_first, modes, split
 from cyclometer.explain.phases import phases
 from cyclometer.explain.stacks import paths
@@ -64,6 +65,8 @@ class Explanation:
     segments: list[TurnSegment]
     floor: list[FloorShare]
     footprint: Footprint
+    harts: list[HartLane]  # of all, on the turn's clock; empty where there is one alone
+    hart: int = 0  # whose turn it is
     measured: Fraction | None = None  # the latency that the bundle's own tests say
 
     def a_turn(self, count: int) -> Fraction:
@@ -81,11 +84,13 @@ class Explanation:
         return self.a_turn(self.turn.length)
 
 
-def explain(evidence: Evidence, turn: Turn | None = None) -> Explanation:
-    """All views of a turn of the evidence, of the steady one if none is given. Raises BadFile or
-    MeasurementFailed where the window holds no turn.
+def explain(evidence: Evidence, turn: Turn | None = None, hart: int = 0) -> Explanation:
+    """All views of a turn of the evidence, of the steady one if none is given; of another hart than
+    the client's, what it did meanwhile. Raises BadFile or MeasurementFailed where the window holds
+    no turn, UsageError for a hart that the trace has not.
     """
-    turn, places = turn or turns.find(evidence), evidence.places
+    clients, places = turn or turns.find(evidence), evidence.places
+    turn = of_hart(evidence, clients, hart)
     steps = turn.steps
     functions = labels(steps, places, lambda place, _privilege, _space: place.function)
     in_modes = modes(steps)
@@ -120,6 +125,8 @@ def explain(evidence: Evidence, turn: Turn | None = None) -> Explanation:
         _segments(turn, list(zip(in_modes, functions, in_phases, open_at, strict=True))),
         floors.floor(evidence, turn),
         footprint(turn, places, of_turn(turn.lead).name),
+        lanes(evidence, clients),
+        hart,
     )
 
 

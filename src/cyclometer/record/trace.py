@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +54,11 @@ STEP = np.dtype([*_FIRST_STEP.descr, ("stack", "<u8")])
 before went; `stack` is the stack pointer that it found, 0 if the machine does not show it.
 """
 _VERSIONS = {1: _FIRST_STEP, 2: STEP}
-# bits of `flags`: trapped instead of retiring; an interrupt was taken here; above them the hart
-TRAPPED, INTERRUPTED = (1, 2)
-_HART_SHIFT = 2
-HARTS_MAX = 8
+# bits of `flags`: trapped instead of retiring; an interrupt was taken here; three bits of the hart;
+# its data was in the cache of another hart, which gave it up
+TRAPPED, INTERRUPTED, GIVEN_UP = (1, 2, 32)
+_HART_SHIFT, _HART_BITS = 2, 7 << 2
+_FLAGS_END = 64
 USER, SUPERVISOR, MACHINE = 0, 1, 3
 FILE_MAX_BYTES = 512 << 20
 _MAGIC, _HEADER_BYTES = b"CYCTRACE", 16
@@ -99,9 +101,7 @@ def decode(data: bytes, where: str) -> Steps:
             "time"
         )
     steps = _of_version(data, where)
-    wrong = np.flatnonzero(
-        ~np.isin(steps["privilege"], _MODES) | (steps["flags"] >= HARTS_MAX << _HART_SHIFT)
-    )
+    wrong = np.flatnonzero(~np.isin(steps["privilege"], _MODES) | (steps["flags"] >= _FLAGS_END))
     if len(wrong):
         raise BadFile(
             f"{where} has a privilege or flags that the format does not know in step {wrong[0]}"
@@ -133,13 +133,26 @@ def _of_version(data: bytes, where: str) -> Steps:
 
 def lanes(steps: Steps) -> dict[int, Steps]:
     """The steps of each hart, by its number, in order; `flags` without the hart."""
-    harts = steps["flags"] >> _HART_SHIFT
+    harts = _harts(steps)
     found = {}
     for hart in np.unique(harts):
         lane = steps[harts == hart].copy()
-        lane["flags"] &= TRAPPED | INTERRUPTED
+        lane["flags"] &= ~np.uint8(_HART_BITS)
         found[int(hart)] = lane
     return found
+
+
+def joined(lanes: Mapping[int, Steps]) -> Steps:
+    """What `lanes` took apart, by the clock."""
+    marked = [lane.copy() for lane in lanes.values()]
+    for hart, lane in zip(lanes, marked, strict=True):
+        lane["flags"] |= np.uint8(hart << _HART_SHIFT)
+    steps = np.concatenate(marked)
+    return steps[np.argsort(steps["clock"], kind="stable")]
+
+
+def _harts(steps: Steps) -> NDArray[np.integer[Any]]:
+    return (steps["flags"] & _HART_BITS) >> _HART_SHIFT
 
 
 def instruction_set(steps: Steps) -> InstructionSet:
@@ -162,18 +175,18 @@ def of_turn(lead: Steps) -> InstructionSet:
 
 
 def windows(steps: Steps, where: str) -> list[Steps]:
-    """The windows in order, each from its opening to its closing hint; of several harts what the
-    first one executed, which is the client's.
+    """The windows in order, each from its opening to its closing hint, which are those of the
+    client on the first hart; with what other harts executed meanwhile.
 
     Raises BadFile if hints do not alternate, or if the causes of a step are not its share of
     the clock.
     """
     if not len(steps):
         return []
-    if (steps["flags"] >> _HART_SHIFT).any():
-        steps = lanes(steps).get(0, steps[:0])
-    known = instruction_set(steps)
-    opens, closes = (np.flatnonzero(steps["insn"] == hint) for hint in (known.opens, known.closes))
+    known, first = instruction_set(steps), _harts(steps) == 0
+    opens, closes = (
+        np.flatnonzero((steps["insn"] == hint) & first) for hint in (known.opens, known.closes)
+    )
     whole = (
         len(opens) == len(closes)
         and np.array_equal(opens[1:], closes[:-1] + 1)
@@ -186,7 +199,8 @@ def windows(steps: Steps, where: str) -> list[Steps]:
         )
     found = [steps[a : b + 1] for a, b in zip(opens, closes, strict=True)]
     for number, window in enumerate(found):
-        _check_sums(window, f"{where}, window {number}")
+        for lane in lanes(window).values():
+            _check_sums(lane, f"{where}, window {number}")
     return found
 
 

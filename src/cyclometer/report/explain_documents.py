@@ -66,6 +66,23 @@ class HardwareFloor(Struct):
     total: PerTurn
 
 
+class HartStretch(Struct):
+    """Consecutive cycles of a hart in one state and function, on the clock of the turns."""
+
+    start: int
+    stop: int
+    state: Annotated[str, Meta(description="a level, or why the hart waited for another")]
+    function: str
+
+
+class ExplainedHart(Struct):
+    """What one of several harts did in the explained turns."""
+
+    hart: int
+    waited: Annotated[dict[str, int], Meta(description="cycles for another hart, by state")]
+    stretches: list[HartStretch]
+
+
 class ExplainedTurn(Struct):
     """One or more turns in all views; each list sums to the total."""
 
@@ -81,6 +98,8 @@ class ExplainedTurn(Struct):
     steady: Annotated[bool, Meta(description="exact, or turns repeat to the step of the clock")]
     in_sequence: Annotated[bool, Meta(description="whether events came as the contract says")]
     footprint: CodeFootprint
+    hart: Annotated[int, Meta(description="whose turn it is; 0 is the client's")]
+    harts: Annotated[list[ExplainedHart], Meta(description="empty if there is one alone")]
     causes: ByCause
     phases: list[NamedPart]
     modes: list[NamedPart]

@@ -16,6 +16,7 @@ from cyclometer.explain.floor import FloorShare
 from cyclometer.explain.footprint import Footprint
 from cyclometer.explain.parts import Part, together
 from cyclometer.explain.span import ROLE as SPAN
+from cyclometer.report import harts
 from cyclometer.report.comparison import paper
 
 _MOST = 16  # functions that a terminal shows; JSON and HTML have all
@@ -30,6 +31,10 @@ def show(steady: Explanation, cold: Explanation | None, lines: bool) -> None:
     console = paper()
     for words in heading(steady, cold):
         console.print(words, soft_wrap=True)
+    for line in harts.lanes(steady):
+        console.print(line, soft_wrap=True)
+    if steady.harts:
+        console.print(_harts(steady))
     for title, parts, others in views(steady, cold):
         console.print(_parts(title, steady, cold, *_shown(parts, others)))
     most = steady.inclusive[:_MOST]
@@ -73,7 +78,8 @@ def heading(steady: Explanation, cold: Explanation | None) -> list[str]:
 
 def _length(e: Explanation) -> str:
     steady = "" if e.facts.role == SPAN else "steady turn "
-    return f"{steady}{number(e.length)} {e.facts.clock.unit}"
+    hart = f" of hart {e.hart}" if e.harts else ""
+    return f"{steady}{number(e.length)} {e.facts.clock.unit}{hart}"
 
 
 def footprint(f: Footprint) -> str:
@@ -214,6 +220,13 @@ def _parts(
     return table
 
 
+def _harts(e: Explanation) -> Table:
+    table = _table("by hart", harts.heads(e), "")
+    for lane in e.harts:
+        table.add_row(f"hart {lane.hart}", *map(number, harts.shares(e, lane)), "")
+    return table
+
+
 def _floor(shares: Sequence[FloorShare], unit: str) -> Table:
     table = _table("against the hardware's floor", ("count", "each", unit), "")
     for share in shares:
@@ -350,6 +363,8 @@ def turn_json(e: Explanation) -> dict[str, Any]:
         "steady": e.turn.steady,
         "in_sequence": e.in_sequence,
         "footprint": footprint_json(e.footprint),
+        "hart": e.hart,
+        "harts": [harts.lane_json(lane) for lane in e.harts],
         "causes": e.whole.by_cause,
         "phases": [_part_json(part, name=part.name) for part in e.phases],
         "modes": [_part_json(part, name=part.name) for part in e.modes],

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A turn in the order in which it happened: a lane for each level and address space, the phases
-marked above.
+marked above; or a lane for each hart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
+from typing import NamedTuple
 
 from cyclometer.explain.explanation import Explanation
+from cyclometer.explain.harts import WAITS
+from cyclometer.explain.parts import LEVELS
 from cyclometer.report.chart import plot
 from cyclometer.report.chart.flame import WIDTH, level_class
 from cyclometer.report.markup import Markup, join, short, tag
@@ -17,44 +20,98 @@ _LEFT, _TOP, _LANE = 116, 26, 30
 _LETTER = 6.3
 
 
+class _Box(NamedTuple):
+    lane: int
+    start: int
+    stop: int
+    function: str
+    style: str
+    said: str  # of its tip, behind the function and its cycles
+
+
 def draw(e: Explanation) -> plot.Chart:
     """Every stretch of one function as a box in its lane; numbers above are the phases of the
     table.
     """
     lanes = list(dict.fromkeys(segment.mode for segment in e.segments))
+    boxes = (
+        _Box(
+            lanes.index(s.mode),
+            s.start,
+            s.stop,
+            s.function,
+            level_class(s.mode.partition(",")[0]),
+            f"{s.mode}, {s.phase}",
+        )
+        for s in e.segments
+    )
+    order = " then ".join(
+        f"{name} in {mode}" for (mode, name), _ in groupby((s.mode, s.function) for s in e.segments)
+    )
+    return _chart(e, "Timeline", f"A turn in order: {order}", lanes, boxes, _phases)
+
+
+def draw_harts(e: Explanation) -> plot.Chart | None:
+    """A lane for each hart, coloured by level or by why it waited; None if there is one hart."""
+    if not e.harts:
+        return None
+    states = list(hart_legend())
+    boxes = (
+        _Box(i, s.start, s.stop, s.function, f"s{states.index(s.state)}", s.state)
+        for i, lane in enumerate(e.harts)
+        for s in lane.stretches
+    )
+    said = "; ".join(
+        f"hart {lane.hart} " + ", ".join(f"{state} {lane.cycles(state)}" for state in WAITS)
+        for lane in e.harts
+    )
+    lanes = [f"hart {lane.hart}" for lane in e.harts]
+    return _chart(e, "Harts", f"In which cycles each hart waited: {said}", lanes, boxes, _no_marks)
+
+
+def hart_legend() -> dict[str, str]:
+    """The states of harts, each with its colour."""
+    return {state: f"s{i}" for i, state in enumerate((*LEVELS.values(), *WAITS))}
+
+
+_Marks = Callable[[Explanation, plot.Scale, float], Iterator[Markup]]
+
+
+def _chart(
+    e: Explanation,
+    title: str,
+    said: str,
+    lanes: list[str],
+    boxes: Iterator[_Box],
+    marks: _Marks,
+) -> plot.Chart:
     bottom = _TOP + _LANE * len(lanes)
     scale = plot.Scale(0, max(e.turn.length, 1), _LEFT, WIDTH - 8)
     parts = [
         tag("text", lane, x=_LEFT - 8, y=_TOP + _LANE * i + 19, cls="end")
         for i, lane in enumerate(lanes)
     ]
-    parts += list(_boxes(e, scale, lanes))
-    parts += list(_phases(e, scale, bottom))
+    parts += list(_boxes(boxes, scale))
+    parts += list(marks(e, scale, bottom))
     parts += list(_axis(e, scale, bottom))
-    order = " then ".join(
-        f"{name} in {mode}" for (mode, name), _ in groupby((s.mode, s.function) for s in e.segments)
-    )
-    return plot.Chart(
-        "Timeline", f"A turn in order: {order}", join(parts), height=bottom + 40, width=WIDTH
-    )
+    return plot.Chart(title, said, join(parts), height=bottom + 40, width=WIDTH)
 
 
-def _boxes(e: Explanation, scale: plot.Scale, lanes: list[str]) -> Iterator[Markup]:
-    for segment in e.segments:
-        x, width = scale(segment.start), scale(segment.stop) - scale(segment.start)
-        y = _TOP + _LANE * lanes.index(segment.mode) + 3
-        title = (
-            f"{segment.function}: {segment.stop - segment.start} from {segment.start}, "
-            f"{segment.mode}, {segment.phase}"
-        )
+def _boxes(boxes: Iterator[_Box], scale: plot.Scale) -> Iterator[Markup]:
+    for one in boxes:
+        x, width = scale(one.start), scale(one.stop) - scale(one.start)
+        y = _TOP + _LANE * one.lane + 3
+        title = f"{one.function}: {one.stop - one.start} from {one.start}, {one.said}"
         box = tag("rect", cls="fill", x=x, y=y, width=max(width - 0.5, 0.3), height=_LANE - 6, rx=2)
-        yield tag(
-            "g", tag("title", title), box, cls=f"box {level_class(segment.mode.partition(',')[0])}"
-        )
+        yield tag("g", tag("title", title), box, cls=f"box {one.style}")
         if (letters := int((width - 4) / _LETTER)) >= 3:
-            name = segment.function
+            name = one.function
             shown = name if len(name) <= letters else name[: letters - 1] + "\u2026"
             yield tag("text", shown, x=x + 3, y=y + 16, cls="in-box")
+
+
+def _no_marks(_e: Explanation, _scale: plot.Scale, _bottom: float) -> Iterator[Markup]:
+    return iter(())
 
 
 def _phases(e: Explanation, scale: plot.Scale, bottom: float) -> Iterator[Markup]:

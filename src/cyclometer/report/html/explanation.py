@@ -16,6 +16,7 @@ from cyclometer.explain.kernels import KernelRow, Kernels
 from cyclometer.explain.parts import Part
 from cyclometer.explain.tail import Tail
 from cyclometer.report import explanation as words
+from cyclometer.report import harts
 from cyclometer.report import tail as tail_words
 from cyclometer.report.chart import flame, timeline
 from cyclometer.report.chart.plot import Chart
@@ -61,6 +62,8 @@ class TurnView:
     title: str
     lead: str
     tables: list[PartTable]
+    harts: Chart | None
+    states: list[tuple[str, str]]  # what the colours of `harts` mean
     timeline: Chart
     flame: Chart
     levels: list[tuple[str, str]]
@@ -161,7 +164,9 @@ def _turn(anchor: str, title: str, e: Explanation, cold: Explanation | None) -> 
         anchor,
         title,
         f"{words.number(e.length)} {e.facts.clock.unit}, {words.certainty(e)}.",
-        [*_floor(e), *parts],
+        [*_harts(e), *_floor(e), *parts],
+        timeline.draw_harts(e),
+        [(style, state) for state, style in timeline.hart_legend().items()],
         timeline.draw(e),
         flame.draw(e),
         flame.legend([part.name for part in e.modes]),
@@ -201,6 +206,16 @@ def _causes(e: Explanation, part: Part[Any]) -> str:
 
 def _elsewhere(e: Explanation, part: Part[str] | None) -> str:
     return words.number(e.a_turn(part.total)) if part else ""
+
+
+def _harts(e: Explanation) -> Iterator[PartTable]:
+    """What each hart waited for, if there are several."""
+    if e.harts:
+        rows = [
+            PartRow(f"hart {lane.hart}", list(map(words.number, harts.shares(e, lane))), "")
+            for lane in e.harts
+        ]
+        yield PartTable("By hart", [*harts.heads(e), ""], rows)
 
 
 def _floor(e: Explanation) -> Iterator[PartTable]:

@@ -9,7 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cyclometer.explain import sources
+from cyclometer.explain.explanation import explain
+from cyclometer.explain.harts import IDLE, MISS
 from cyclometer.record import trace
+from cyclometer.record.schema import Flow
+from cyclometer.targets.api import Request
 from cyclometer.targets.rocket import simulator as rocket_board
 from cyclometer.targets.rocket import target as cores
 
@@ -107,6 +112,9 @@ table: .skip 2 * ROUNDS
 """
 
 
+CALL = "endpoint.round_trip.words_0.cross.other_cpu"
+
+
 @pytest.fixture(scope="module")
 def simulator() -> Path:
     return rocket_board.simulator(cores.rocket_duo().core)
@@ -157,3 +165,21 @@ def test_the_trace_says_which_hart_executed_a_step(simulator: Path, tmp_path: Pa
         spent = steps["causes"][1:].sum(axis=0)
         assert spent[trace.CAUSES.index("dcache")] + spent[trace.CAUSES.index("store")] > 0
         assert spent[trace.CAUSES.index("unattributed")] <= 0.01 * spent.sum()
+
+
+def test_a_call_to_the_other_hart_is_explained_on_both() -> None:
+    short = Flow(initial=4, delta=4, groups=2, tests=1)
+    request = Request(only=(CALL,), config={"smp": "biglock"}, flow=short)
+    found = sources.trace(cores.rocket_duo(), request, [CALL], steady_only=True)[CALL]["steady"]
+    e = explain(found)
+    assert [lane.hart for lane in e.harts] == [0, 1]
+    for lane in e.harts:
+        assert lane.stretches[-1].stop == e.turn.length
+        assert lane.cycles(MISS) > 0  # each reads what the other one wrote
+        assert 0 < lane.cycles(IDLE) < e.turn.length
+    called = (
+        {part.name for part in e.functions},
+        {part.name for part in explain(found, hart=1).functions},
+    )
+    assert all("thread_idle" in functions for functions in called)
+    assert called[0] != called[1]

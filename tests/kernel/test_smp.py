@@ -29,6 +29,7 @@ pytestmark = [
     ),
 ]
 MAX_CYC = 20_000_000  # a run that holds takes a quarter
+SEEDS = [pytest.param(seed, marks=[pytest.mark.long] if seed > 0 else []) for seed in range(50)]
 EMULATED_S = 300  # a whole machine takes a second; two harts on one busy CPU take a minute
 FOUND_S = 15  # a run in which nothing is wrong takes one
 
@@ -55,6 +56,11 @@ ROWS = {
 }
 # One call of each side per turn, or the monitor's: no hart can be late.
 IN_ANY_SCHEDULE = [row for row in ROWS if row.startswith(("endpoint.", "memory."))]
+# Two calls of a side, which only there are sure to come before the other hart wakes up; and one.
+ON_THE_RTL = (
+    "notification.round_trip.cross.other_cpu",
+    "endpoint.round_trip.words_0.cross.other_cpu",
+)
 FLOW = "initial=8 delta=8 groups=1 tests=3 passes=8"
 
 # What is taken out: a file, a text of it, and what stands there instead.
@@ -75,11 +81,12 @@ def image(sources: Path, out: Path, board: str) -> Path:
     return linked
 
 
-def simulated(linked: Path, seed: int) -> tuple[int, str]:
+def simulated(linked: Path, seed: int, parameters: str = "") -> tuple[int, str]:
     """The exit code and the console of a run with the memory's jitter drawn from `seed`."""
     simulator = rocket_board.simulator(cores.rocket_duo().core)
     options = ["--leap", "--max-cycles", str(MAX_CYC), "--memory-jitter", str(seed)]
-    done = subprocess.run([simulator, *options, linked], capture_output=True, check=False)
+    words = ["--append", parameters]
+    done = subprocess.run([simulator, *options, *words, linked], capture_output=True, check=False)
     return done.returncode, done.stdout.decode()
 
 
@@ -148,8 +155,17 @@ def test_every_row_between_emulated_harts_is_what_its_contract_says(tmp_path: Pa
         check(row, found[row])
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("row", ON_THE_RTL)
+def test_a_row_between_harts_is_exact_on_the_rtl(rtl_image: Path, row: str) -> None:
+    code, console = simulated(kernel(rtl_image), 7, f"only={row} {FLOW}")
+    assert code == 0, console
+    found = turns(console)
+    assert set(found) == {row}
+    check(row, found[row])
+    assert simulated(kernel(rtl_image), 7, f"only={row} {FLOW}") == (code, console)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_all_holds_in_every_schedule_of_the_rtl(rtl_image: Path, seed: int) -> None:
     code, console = simulated(rtl_image, seed)
     assert code == 0, console

@@ -12,12 +12,8 @@ another.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from cyclometer.explain.frames import StackFrame
-
-if TYPE_CHECKING:
-    from cyclometer.explain.stacks import Move
+from cyclometer.explain.frames import Move, StackFrame
 
 _LEAP_BYTES = 1 << 15  # farther than any function moves the pointer within a stack
 _SWITCH_BYTES = 1 << 12  # farther than a function that switches threads moves it otherwise

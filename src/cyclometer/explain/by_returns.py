@@ -10,12 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from cyclometer.explain.frames import StackFrame
-
-if TYPE_CHECKING:
-    from cyclometer.explain.stacks import Move
+from cyclometer.explain.frames import Move, StackFrame
 
 _REACH_BYTES = 15  # the longest instruction of any set we know
 _ASIDE = 32  # stacks kept

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The frames of call stacks. A frame knows who called it, which may come to light only when it
-returns: a thread that is first seen in the middle of a function has its callers from then on.
+"""The frames of call stacks, and what opens and closes them. A frame knows who called it, which may
+come to light only when it returns: a thread that is first seen in the middle of a function has its
+callers from then on.
 """
 
 from __future__ import annotations
@@ -11,6 +12,20 @@ from dataclasses import dataclass, field
 _DEEP = 64  # frames of a path
 
 Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Move:
+    """How the machine came to an instruction from the one before it."""
+
+    pc: int
+    function: str
+    starts: bool  # its function begins here
+    user: bool
+    stack: int
+    entered: bool  # by a trap or an interrupt
+    called: bool
+    returned: bool
 
 
 @dataclass(eq=False)

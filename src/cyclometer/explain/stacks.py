@@ -6,30 +6,15 @@ address and the trace has the pointer, else by calls, returns and traps.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from cyclometer.explain import by_pointer, by_returns
-from cyclometer.explain.frames import Path, StackFrame, path
+from cyclometer.explain.frames import Move, Path, StackFrame, path
 from cyclometer.explain.parts import labels
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.instructions import InstructionSet, matches
 from cyclometer.record.trace import INTERRUPTED, TRAPPED, USER, Steps, of_turn
-
-
-@dataclass(frozen=True)
-class Move:
-    """How the machine came to an instruction from the one before it."""
-
-    pc: int
-    function: str
-    starts: bool  # its function begins here
-    user: bool
-    stack: int
-    entered: bool  # by a trap or an interrupt
-    called: bool
-    returned: bool
 
 
 def paths(lead: Steps, steps: Steps, places: AddressMap) -> list[Path]:

@@ -182,15 +182,16 @@ def _chart(series: Series) -> plot.Chart:
     frame = plot.frame(across, tall, "bundle", series.unit, whole_x=True)
     x, y = frame.x.many(edges[:-1] + 1.0), (frame.y.many(low), frame.y.many(high))
     frame.draw(plot.series(0, plot.band(x, *y), plot.dots(x, frame.y.many((low + high) / 2))))
+    places = {id(point): at for at, point in enumerate(series.points)}
     for change in series.changes:
-        frame.draw(_rule(frame, series, change))
+        frame.draw(_rule(frame, places[id(change.first)], change))
     summary = f"{values.size} values from {values.min():g} to {values.max():g} {series.unit}"
     title = f"Latency of a turn [{series.unit}]"
     return plot.Chart(title, summary, frame.body())
 
 
-def _rule(frame: plot.Frame, series: Series, change: ChangePoint) -> Markup:
-    x = frame.x(series.points.index(change.first) + 0.5)
+def _rule(frame: plot.Frame, at: int, change: ChangePoint) -> Markup:
+    x = frame.x(at + 0.5)
     line = tag("line", cls="rule", x1=x, x2=x, y1=frame.y.start, y2=frame.y.stop)
     return tag("g", tag("title", f"{signed(change.change)} since {change.first.when}"), line)
 

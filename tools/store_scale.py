@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How the questions to a store grow: synthetic stores of bundles of 150 rows, timed.
 
-`python tools/store_scale.py 100 1000 10000` prints a line for each size and question.
+`python tools/store_scale.py 100 1000 10000` prints a line for each size and question: seconds by
+the clock and of all CPUs, the most memory until then, and an answer that shows what was asked.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def _environment(number: int) -> str:
 def questions(root: Path) -> dict[str, Callable[[], object]]:
     """What is timed, by name, in order: nothing is kept of the tables before the first one."""
     from cyclometer.compare.finding import Options
+    from cyclometer.site import build
     from cyclometer.store import history, layout, listing
 
     def ls() -> object:
@@ -81,11 +83,19 @@ def questions(root: Path) -> dict[str, Callable[[], object]]:
         found = history.history(str(root), Options(), ("circle.k7",))
         return sum(len(series.changes) for series in found)
 
+    def site() -> object:
+        out = root.with_name("site")
+        build.build(layout.opened(str(root)), out)
+        pages = ("index.html", "compare.html")
+        return "+".join(f"{(out / page).stat().st_size >> 10}KiB" for page in pages)
+
     return {
         "ls, first": ls,
         "history, first": one_history,
         "ls, again": ls,
         "history, again": one_history,
+        "site, first": site,
+        "site, again": site,
     }
 
 
@@ -95,11 +105,14 @@ def main(sizes: list[int]) -> None:
             os.environ["XDG_CACHE_HOME"] = f"{scratch}/cache"
             make(Path(scratch, "store"), size)
             for name, ask in questions(Path(scratch, "store")).items():
-                began = time.monotonic()
+                began, began_cpu = time.monotonic(), time.process_time()
                 answer = ask()
-                took_s = time.monotonic() - began
+                took_s, cpu_s = time.monotonic() - began, time.process_time() - began_cpu
                 peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-                print(f"{size:6} bundles  {name:15} {took_s:6.2f} s  {peak_mb:4} MB  -> {answer}")
+                print(
+                    f"{size:6} bundles  {name:15} {took_s:6.2f} s  {cpu_s:6.2f} CPU s  "
+                    f"{peak_mb:4} MB  -> {answer}"
+                )
 
 
 if __name__ == "__main__":

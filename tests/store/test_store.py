@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,11 +21,14 @@ from click.testing import CliRunner
 
 from cyclometer.bundle import store as folders
 from cyclometer.cli import cli
+from cyclometer.compare.finding import Options
 from cyclometer.errors import BadFile, CyclometerError, NotComparable, UsageError
 from cyclometer.report import documents
-from cyclometer.store import index, layout, leftovers, listing, rows, transfer
+from cyclometer.store import history, index, layout, leftovers, listing, rows, transfer
 from cyclometer.store.location import Location
 from tests.store.made import folder_of, new_store
+
+TOOL = Path(__file__).parents[2] / "tools/store_scale.py"
 
 
 @pytest.fixture(params=["folder", "s3"])
@@ -272,9 +276,32 @@ def test_a_history_comes_out_of_the_tables(tmp_path: Path) -> None:
 
 def test_the_scale_tool_makes_a_store_with_the_steps_it_plants(tmp_path: Path) -> None:
     """Its figures mean something only if what it asks is answered rightly."""
-    tool = Path(__file__).parents[2] / "tools/store_scale.py"
     done = subprocess.run(
-        [sys.executable, tool, "30"], capture_output=True, text=True, check=True, cwd=tmp_path
+        [sys.executable, TOOL, "30"], capture_output=True, text=True, check=True, cwd=tmp_path
     )
     answers = [line.rpartition(" ")[2] for line in done.stdout.splitlines()]
-    assert answers == ["30", "0", "30", "0"]
+    assert answers[:4] == ["30", "0", "30", "0"]
+    for sizes in answers[4:]:
+        assert re.fullmatch(r"\d+KiB\+\d+KiB", sizes)
+
+
+def test_a_first_history_grows_with_the_bundles_and_not_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In CPU time, the least of three: four times the bundles, so four times the files to read."""
+    monkeypatch.syspath_prepend(str(TOOL.parent))
+    import store_scale
+
+    def cpu_s(store: Path, cache: Path) -> float:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+        began = time.process_time()
+        history.history(str(store), Options(), ("circle.k7",))
+        return time.process_time() - began
+
+    least = {}
+    for bundles in (100, 400):
+        store = tmp_path / f"store-{bundles}"
+        store_scale.make(store, bundles)
+        caches = [tmp_path / f"cache-{bundles}-{n}" for n in range(3)]
+        least[bundles] = min(cpu_s(store, cache) for cache in caches)
+    assert least[400] < 6 * least[100]

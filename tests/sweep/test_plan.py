@@ -115,3 +115,17 @@ def test_the_example_plans_32_layouts_of_four_configurations() -> None:
     assert len(layouts) == 32
     assert layouts <= set(reference_kernel.OPTIONS["layout"])
     assert {int(layout) % 64 for layout in layouts} == {*range(0, 64, 4)}
+
+
+def test_the_experiment_sweeps_the_reports_rows_layout_by_layout() -> None:
+    """A sweep that is not finished has whole layouts: all four kernels of the first ones."""
+    root = Path(__file__).parents[2]
+    tasks = plan.read(root / "tools/experiments/sel4bench_mtime.toml").tasks
+    configs = [task.settings["config"] for task in tasks]
+    layouts = [config["layout"] for config in configs]
+    assert len(tasks) == 128
+    assert all(len({*layouts[at : at + 4]}) == 1 for at in range(0, 128, 4))
+    assert len({(c["layout"], c["mcs"], c["timer"]) for c in configs}) == 128
+    lines = (root / "tests/data/rows-of-sel4bench.tsv").read_text().splitlines()
+    keys = [line.split("\t")[1] for line in lines if not line.startswith("#")][1:]
+    assert tasks[0].settings["only"] == keys

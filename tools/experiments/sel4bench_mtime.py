@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """sel4bench's report on the Rocket core: what reading mtime instead of rdtime saves, with and
 without mcs, to the cycle.
+
+`python tools/experiments/sel4bench_mtime.py` measures four layouts; with a STORE behind it, it
+takes those of its sweep (sel4bench_mtime.toml) that are there with all four kernels.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,15 +21,21 @@ import board
 from cyclometer.compare.finding import Finding
 from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import compare
+from cyclometer.errors import NothingMeasured
 from cyclometer.explain.difference import Difference, PartChange, difference
+from cyclometer.store import layout, transfer
+from cyclometer.sweep import done, plan
 from cyclometer.targets.api import SILENT, Request
 from cyclometer.targets.rocket.target import rocket
 
 ROWS = Path(__file__).resolve().parents[2] / "tests" / "data" / "rows-of-sel4bench.tsv"
+PLAN = Path(__file__).with_suffix(".toml")
 SIGNAL = "notification.signal.wake+ctx.prio_1.u_to_u.same"
 TIMERS = ("rdtime", "mtime")  # before, after
 LAYOUTS = ("0", "64", "516", "1088")  # what moving code alone does is the spread between them
 MOST = 12  # functions that are told; the others are one line
+
+Kernels = Mapping[tuple[str, str], Side]  # by mcs and timer
 
 
 def report_rows() -> list[tuple[str, str]]:
@@ -33,27 +45,51 @@ def report_rows() -> list[tuple[str, str]]:
         return [(line["row"].replace("|", " "), line["key"]) for line in lines]
 
 
-def measured(mcs: str, timer: str, keys: Sequence[str]) -> Side:
-    """These circles in every layout of one configuration, as `cyclometer run --quick` measures
+def measured() -> Kernels:
+    """The rows' circles in every layout of four kernels, as `cyclometer run --quick` measures
     them.
     """
-    requests = (
-        Request(only=tuple(keys), config={"mcs": mcs, "timer": timer, "layout": layout}, quick=True)
-        for layout in LAYOUTS
-    )
-    return side([rocket().measure(request, {}, SILENT).bundle for request in requests])
+    keys = tuple(key for _, key in report_rows())
+    found = {}
+    for mcs in ("off", "on"):
+        for timer in TIMERS:
+            configs = [{"mcs": mcs, "timer": timer, "layout": shift} for shift in LAYOUTS]
+            requests = [Request(only=keys, config=config, quick=True) for config in configs]
+            found[mcs, timer] = side([rocket().measure(r, {}, SILENT).bundle for r in requests])
+    return found
 
 
-def changes(mcs: str) -> str:
+def swept(url: str) -> Kernels:
+    """The same of the sweep whose store that is. Raises NothingMeasured before three layouts are
+    complete.
+    """
+    location, tasks = layout.opened(url), plan.read(PLAN).tasks
+    known = done.of(location, tasks)
+    by_layout = defaultdict(list)
+    for task in tasks:
+        if task.name in known:
+            by_layout[task.settings["config"]["layout"]].append(task)
+    whole = [task for group in by_layout.values() if len(group) == 4 for task in group]
+    if len(whole) < 12:
+        raise NothingMeasured(f"{url} has {len(whole) // 4} whole layouts; sweep {PLAN} on")
+    bundles = defaultdict(list)
+    with tempfile.TemporaryDirectory() as scratch:
+        for task in whole:
+            config = task.settings["config"]
+            bundle = transfer.pull(location, known[task.name].bundle, Path(scratch, task.name))
+            bundles[config["mcs"], config["timer"]].append(bundle)
+        return {kernel: side(held) for kernel, held in bundles.items()}
+
+
+def changes(kernels: Kernels, mcs: str) -> str:
     """Each row with rdtime and with mtime, and what `cyclometer compare --across timer` says of
     it.
     """
-    named = report_rows()
-    before, after = (measured(mcs, timer, [key for _, key in named]) for timer in TIMERS)
+    before, after = (kernels[mcs, timer] for timer in TIMERS)
     found = {
         finding.key: finding for finding in compare(before, after, across={"timer": None}).findings
     }
-    rows = [(name, f"`{key}`", *verdict(found[key])) for name, key in named]
+    rows = [(name, f"`{key}`", *verdict(found[key])) for name, key in report_rows()]
     return board.table(
         ["row of the report", "circle", *TIMERS, "change", "interval", "verdict"], rows
     )
@@ -101,12 +137,13 @@ def functions(found: Difference) -> list[tuple[str, ...]]:
 
 
 if __name__ == "__main__":
+    kernels = swept(sys.argv[1]) if sys.argv[1:] else measured()
     signal = carried()
     header = ["rdtime", "mtime", "difference", "of which, largest first"]
     board.write(
         "sel4bench-mtime.md",
-        mcs_on=changes("on"),
-        mcs_off=changes("off"),
+        mcs_on=changes(kernels, "on"),
+        mcs_off=changes(kernels, "off"),
         modes=board.table(["mode", *header], lines([*signal.modes, signal.whole])),
         functions=board.table(["function", *header], functions(signal)),
     )

@@ -39,6 +39,7 @@ OPTIONS = {
     "layout": tuple(str(shift) for shift in range(0, 4096, 4)),
 }
 _ROOT = Path("/cyclometer")  # what line tables call the repository, by kernel/Makefile
+_ONLY_MAX_BYTES = 255  # kernel/bench/parameters.h and core/include/cyc/arguments.h
 
 Runs = Mapping[int, Sequence[BootResult]]  # the boots of each run, in order
 
@@ -115,7 +116,14 @@ def arguments(request: Request, run: int, flow: Flow, passes: int) -> dict[str, 
 
 
 def words(boot_arguments: Mapping[str, str]) -> str:
-    """Boot arguments as the kernel's command line."""
+    """Boot arguments as the kernel's command line. Raises UsageError for patterns that are longer
+    than the kernel takes.
+    """
+    if (length := len(boot_arguments.get("only", "").encode())) > _ONLY_MAX_BYTES:
+        raise UsageError(
+            f"the patterns of --only are {length} characters long, and the kernel takes "
+            f"{_ONLY_MAX_BYTES}; use fewer with `*`, as --only 'endpoint.*'"
+        )
     return " ".join(f"{name}={value}" for name, value in boot_arguments.items())
 
 

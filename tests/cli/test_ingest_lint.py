@@ -95,7 +95,7 @@ def test_printed_figures_are_shown_as_they_were_printed_and_told_apart(tmp_path:
     assert shown["thread.yield.cross/linux=redhat"] == "4448.93"
     assert shown["thread.yield.cross/linux=vanilla"] == "3089"
     assert shown["hardware.crossing.one"] == "none"  # a range was printed, and no mean
-    assert "a latency without ± is one figure whose spread is not known" in output
+    assert "a latency without an interval is one figure whose spread is not known" in output
     one = run("show", str(tmp_path / "b"), "--circle", "thread.yield.cross/linux=redhat")
     assert one.count("  latency  ") == 1
     assert "linux=redhat" in one

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from msgspec import structs
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.estimate.rows import estimates
+from cyclometer.estimate.interval import Interval
+from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.report import brief as brief_table
 from cyclometer.report import documents, table
 from tests.report.sample_bundles import PIPE, SIGNAL, TIMER, Maker, typical
@@ -144,6 +146,62 @@ def test_what_is_unusual_is_a_letter_with_a_footnote(capsys: pytest.CaptureFixtu
     assert row.endswith("1")
     assert "1: one run: nothing is known about the next one." in lines
     assert not any(line.startswith("1: ") for line in brief(capsys, typical()))
+
+
+def rows_of(count: int, excluded: int, half_widths: Sequence[float] = ()) -> list[Estimate]:
+    """As many rows, all but one with an interval of 1 %, the first `excluded` of them disturbed."""
+    (e,) = (e for e in estimates(typical()) if e.contract.key == PIPE.key)
+    assert e.latency is not None
+    found = []
+    for i in range(count):
+        half = e.latency.value * (half_widths[i] if half_widths else 0.01)
+        interval = Interval(e.latency.value - half, e.latency.value + half, 0.95)
+        found.append(
+            replace(
+                e,
+                contract=structs.replace(e.contract, key=f"circle.{i}"),
+                latency=replace(e.latency, interval=interval),
+                set_aside={"interrupt": e.tests} if i < excluded else {},
+            )
+        )
+    return found
+
+
+def test_a_letter_that_most_rows_would_have_is_said_once() -> None:
+    often = rows_of(8, 5)
+    assert not any(line.plain.endswith(" x") for line in brief_table.lines(often, 100))
+    (note,) = (line for line in brief_table.footnotes(often) if line.startswith("x"))
+    assert note.startswith("x on 5 of 8 rows: more than a quarter")
+    seldom = rows_of(8, 4)
+    assert sum(line.plain.endswith(" x") for line in brief_table.lines(seldom, 100)) == 4
+    assert any(line.startswith("x: more than") for line in brief_table.footnotes(seldom))
+    short = rows_of(2, 2)
+    assert sum(line.plain.endswith(" x") for line in brief_table.lines(short, 100)) == 2
+
+
+def test_an_interval_wider_than_its_latency_leaves_a_digit_of_it() -> None:
+    (row, *_) = rows_of(1, 0, [8.2])
+    assert row.latency is not None
+    _, line = (text.plain.split() for text in brief_table.lines([row], 100))
+    assert float(line[1]) == pytest.approx(row.latency.value, rel=0.4)
+    assert line[2] == ">100"
+
+
+def test_the_row_to_look_at_is_marked_or_wide_or_typical() -> None:
+    wide = [0.01, 0.02, 0.09, 0.01, 0.01, 0.01]
+    assert looked_at(rows_of(6, 2, wide)) == ("circle.1", "marked x")
+    assert looked_at(rows_of(6, 5, wide)) == ("circle.2", "its interval is the widest")
+    exact = rows_of(6, 0, [0.0] * 6)
+    assert looked_at(exact) == ("circle.0", "")
+    call = replace(exact[4], contract=structs.replace(exact[4].contract, key="a.round_trip.b"))
+    assert looked_at([*exact, call]) == ("a.round_trip.b", "")
+    floors = [replace(exact[0], contract=structs.replace(exact[0].contract, key="floor.empty"))]
+    assert looked_at(floors) is None
+
+
+def looked_at(found: list[Estimate]) -> tuple[str, str] | None:
+    first = brief_table.worth_a_look(found)
+    return first and (first[0].contract.key, first[1])
 
 
 def test_floors_stand_last_and_units_in_cells_where_they_differ() -> None:

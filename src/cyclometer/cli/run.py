@@ -350,13 +350,16 @@ def _tell_what_broke(bundle: Bundle) -> None:
 
 
 def _suggest(bundle: Bundle, path: Path) -> None:
-    """Prints commands that make sense next, with a key that this bundle holds."""
-    keys = [row.contract.key for row in bundle.identity.rows]
-    key = next((key for key in keys if not key.startswith("floor.")), None)
-    if key is None:
+    """Prints commands that make sense next, with the circle of this bundle to look at first."""
+    from cyclometer.estimate.rows import estimates
+    from cyclometer.report.brief import worth_a_look
+
+    first = worth_a_look(estimates(bundle, course=False))
+    if first is None:
         return
+    estimate, why = first
     click.echo(
-        f"next: cyclometer show {path} --circle {key}\n"
+        f"next: cyclometer show {path} --circle {estimate.contract.key}{why and f'  # {why}'}\n"
         f"      cyclometer report {path} -o report.html\n"
         f"      cyclometer compare {path} AFTER  # AFTER: another `cyclometer run -o AFTER`",
         err=True,

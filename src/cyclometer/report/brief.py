@@ -27,6 +27,8 @@ PAPER = 100
 _LEAST_NAME = 20
 _APART = 0.05
 _EXCLUDED = 0.25
+_LONGER = 5  # rows of a table in which a letter on most of them says nothing about one
+_TYPICAL = ("round_trip", "syscall.null")
 
 
 class Mark(NamedTuple):
@@ -91,7 +93,8 @@ def page_columns() -> int:
 def lines(found: Sequence[Estimate], page: int) -> list[Text]:
     """A heading and a line per circle, none wider than the page, without trailing blanks."""
     units = {e.clock.unit for e in found}
-    columns = [column for column in _columns(units) if page >= column.page]
+    rare = _rare_marks(found)
+    columns = [column for column in _columns(units, rare) if page >= column.page]
     cells = [[column.cell(e) if _valid(e) else "" for column in columns] for e in found]
     head = [column.heading for column in columns]
     widths = [max(map(len, (h, *(row[i] for row in cells)))) for i, h in enumerate(head)]
@@ -115,12 +118,48 @@ def short(label: str, width: int) -> str:
 
 
 def footnotes(found: Sequence[Estimate]) -> list[str]:
-    """What the letters mean that stand behind some row."""
+    """What the letters behind rows mean, and what most rows have in common instead of a letter."""
+    rare = _rare_marks(found)
+    return [
+        f"{m.letter}: {m.meaning}."
+        if m in rare
+        else f"{m.letter} on {count} of {rows} rows: {m.meaning}."
+        for m, count, rows in _carried(found)
+        if count
+    ]
+
+
+def worth_a_look(found: Sequence[Estimate]) -> tuple[Estimate, str] | None:
+    """The row to look at first and why: of the rows with a letter, or else of all, the one with the
+    widest interval relative to its latency. Without any interval that has a width, a typical row.
+    None if no row but floors has a latency.
+    """
+    rows = [e for e in found if _valid(e) and not e.contract.key.startswith(FLOOR)]
+    rare = _rare_marks(found)
+    marked = [e for e in rows if _marks(e, rare)]
+    widest = max(marked or rows, key=_share, default=None)
+    if widest is None:
+        return None
+    if marked:
+        return widest, f"marked {_marks(widest, rare)}"
+    if _share(widest) > 0:
+        return widest, "its interval is the widest"
+    typical = (e for word in _TYPICAL for e in rows if word in e.contract.key)
+    return next(typical, widest), ""
+
+
+def _carried(found: Sequence[Estimate]) -> list[tuple[Mark, int, int]]:
+    """Each mark, how many rows with a latency have it, and how many such rows there are."""
     valid = [e for e in found if _valid(e)]
-    return [f"{m.letter}: {m.meaning}." for m in MARKS if any(map(m.of, valid))]
+    return [(mark, sum(map(mark.of, valid)), len(valid)) for mark in MARKS]
 
 
-def _columns(units: set[str]) -> tuple[Column, ...]:
+def _rare_marks(found: Sequence[Estimate]) -> tuple[Mark, ...]:
+    """The marks that distinguish rows: what more than half of a longer table has is not unusual."""
+    return tuple(m for m, count, rows in _carried(found) if rows < _LONGER or 2 * count <= rows)
+
+
+def _columns(units: set[str], marks: Sequence[Mark]) -> tuple[Column, ...]:
     (unit,) = units if len(units) == 1 else ("",)
     latency = Column(f"latency [{unit}]" if unit else "latency", _latency(mixed=not unit), 0)
     every = (
@@ -128,7 +167,7 @@ def _columns(units: set[str]) -> tuple[Column, ...]:
         Column("+- %", _percent, 0),
         Column("ns", _ns, 60),
         Column("first pass", _first, 90),
-        Column("", _marks, 0),
+        Column("", lambda e: _marks(e, marks), 0),
     )
     return tuple(c for c in every if c.heading != "ns" or units != {"ns"})
 
@@ -152,32 +191,47 @@ def _absent(e: Estimate) -> str:
 def _latency(mixed: bool) -> Callable[[Estimate], str]:
     def cell(e: Estimate) -> str:
         assert e.latency is not None
-        half = e.latency.interval.half_width
-        text = digits.rounded(e.latency.value, half) if math.isfinite(half) else None
-        return (text or digits.plain(e.latency.value)) + (f" {e.clock.unit}" if mixed else "")
+        text = _rounded(e.latency.value, e.latency.interval.half_width)
+        return text + (f" {e.clock.unit}" if mixed else "")
 
     return cell
 
 
 def _percent(e: Estimate) -> str:
     assert e.latency is not None
-    share = 100 * e.latency.interval.half_width / abs(e.latency.value) if e.latency.value else 0.0
-    if not math.isfinite(share):
+    if not math.isfinite(e.latency.interval.half_width):
         return ""
+    share = 100 * _share(e)
+    if share > 100:
+        return ">100"
     return f"{share:.2f}" if share < 1 else f"{share:.1f}" if share < 10 else f"{share:.0f}"
+
+
+def _share(e: Estimate) -> float:
+    """Half the interval's width as a share of the latency; 0 where nothing bounds the latency."""
+    assert e.latency is not None
+    half, value = e.latency.interval.half_width, abs(e.latency.value)
+    return half / value if value and math.isfinite(half) else 0.0
 
 
 def _ns(e: Estimate) -> str:
     assert e.latency is not None
     if e.ns is None or e.clock.unit == "ns":
         return ""
-    half = to_ns(e.latency.interval.half_width, e.clock.unit, e.clock.hz) or math.inf
-    return digits.rounded(e.ns, half) if math.isfinite(half) else digits.plain(e.ns)
+    half = to_ns(e.latency.interval.half_width, e.clock.unit, e.clock.hz)
+    return _rounded(e.ns, math.inf if half is None else half)
+
+
+def _rounded(value: float, half: float) -> str:
+    """No more digits than the half-width supports, but one at least, however wide that is."""
+    if not math.isfinite(half):
+        return digits.plain(value)
+    return digits.rounded(value, min(half, abs(value)) if value else half)
 
 
 def _first(e: Estimate) -> str:
     return "" if e.cold is None else f"{e.cold:.0f}"
 
 
-def _marks(e: Estimate) -> str:
-    return "".join(mark.letter for mark in MARKS if mark.of(e))
+def _marks(e: Estimate, marks: Sequence[Mark] = MARKS) -> str:
+    return "".join(mark.letter for mark in marks if mark.of(e))

@@ -196,7 +196,7 @@ def footnotes(bundle: Bundle, found: list[Estimate], wide: bool = True) -> list[
         notes.append(frequency_line(core))
     shown = [e.latency for e in found if e.valid and e.latency]
     if not all(math.isfinite(latency.interval.half_width) for latency in shown):
-        notes.append("a latency without ± is one figure whose spread is not known.")
+        notes.append("a latency without an interval is one figure whose spread is not known.")
     notes += _printed_extremes(bundle, found)
     wrong = [e for e in found if not e.valid]
     if wrong:

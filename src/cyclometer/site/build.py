@@ -23,11 +23,11 @@ _KEPT = "site.json"  # what the site was made of
 _ROWS = """
     SELECT likeness, any_value(key), any_value(better = 'higher'),
     concat(count(*), '-', bit_xor(hash(bundle, latency)))
-    FROM rows WHERE latency > 0 GROUP BY likeness ORDER BY likeness
+    FROM points WHERE latency > 0 GROUP BY likeness ORDER BY likeness
 """
 _OF_BUNDLE = """
     SELECT bundle, likeness, key, configuration, latency, unit
-    FROM rows WHERE latency > 0 AND list_contains($1, bundle) ORDER BY bundle, key
+    FROM points WHERE latency > 0 AND list_contains($1, bundle) ORDER BY bundle, key
 """
 _BUNDLES = "SELECT bundle, created, target, title FROM bundles ORDER BY created DESC, bundle"
 _AT_ONCE = 200  # bundles whose rows are written together
@@ -55,7 +55,7 @@ def build(location: Location, out: Path, options: Options | None = None) -> Buil
     options = options or Options()
     kept = _kept(out)
     acknowledged = triage.acknowledged(location)
-    with index.tables(location) as database:
+    with index.tables(location, "points") as database:
         rows = database.execute(_ROWS).fetchall()
         listed = database.execute(_BUNDLES).fetchall()
         if not rows:

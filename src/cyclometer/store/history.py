@@ -17,7 +17,7 @@ from cyclometer.store import index, layout
 
 _POINTS = """
     SELECT likeness, key, latency, unit, configuration, exact, layout_floor, created, bundle
-    FROM rows JOIN bundles USING (bundle)
+    FROM points JOIN bundles USING (bundle)
     WHERE {chosen}
     ORDER BY key, likeness, created, bundle
 """
@@ -28,7 +28,7 @@ def history(url: str, options: Options, only: Sequence[str] = ("*",)) -> list[Se
 
     Raises NothingMeasured if none does.
     """
-    with index.tables(layout.opened(url)) as database:
+    with index.tables(layout.opened(url), "points") as database:
         found = of_keys(database, options, only, identities(database))
     if not found:
         raise NothingMeasured(f"{url} has no valid row of {', '.join(only)}; `store ls` lists it")

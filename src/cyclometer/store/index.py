@@ -21,7 +21,7 @@ import duckdb
 import msgspec
 
 from cyclometer.errors import BadFile, UsageError
-from cyclometer.store.layout import SCHEMA, TABLES
+from cyclometer.store.layout import SCHEMA, VIEWS
 from cyclometer.store.location import Location
 from cyclometer.targets import build
 
@@ -32,21 +32,20 @@ MEMORY = "700MB"
 
 
 @contextmanager
-def tables(location: Location, wanted: Sequence[str] = ("bundles", "rows")) -> Iterator[Any]:
-    """A DuckDB connection with a view for each table that is wanted, of all that the store holds;
-    whoever wants rows wants bundles, too.
+def tables(location: Location, *wanted: str) -> Iterator[Any]:
+    """A DuckDB connection with the view `bundles` of all that the store holds, and with those of
+    `layout.VIEWS` that are wanted.
 
     Raises BadFile if a file of the store cannot be read.
     """
     with _locked(_folder(location)) as folder, duckdb.connect() as database:
         database.execute(f"SET memory_limit = '{MEMORY}'")
         database.execute(f"SET temp_directory = '{folder}/spill'")
-        for table in wanted:
-            segments = _updated(location, database, folder, table)
+        for view in ("bundles", *wanted):
+            chosen = _selection(view, _updated(location, database, folder, view))
             # a writer that was killed may have left rows of a bundle that is not there
-            entered = " WHERE bundle IN (SELECT bundle FROM bundles)" if table == "rows" else ""
-            chosen = _selection(table, segments)
-            database.execute(f"CREATE VIEW {table} AS SELECT * FROM ({chosen}){entered}")
+            entered = "" if view == "bundles" else " WHERE bundle IN (SELECT bundle FROM bundles)"
+            database.execute(f"CREATE VIEW {view} AS SELECT * FROM ({chosen}){entered}")
         yield database
 
 
@@ -55,7 +54,7 @@ def query(location: Location, sql: str) -> tuple[list[str], list[tuple[Any, ...]
 
     It reads nothing else and writes nothing. Raises UsageError for what is not such a statement.
     """
-    with tables(location) as database:
+    with tables(location, "rows") as database:
         database.execute(f"SET allowed_directories = ['{_spelled(_folder(location))}/']")
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
@@ -70,10 +69,12 @@ def query(location: Location, sql: str) -> tuple[list[str], list[tuple[Any, ...]
             raise UsageError(f"the query failed ({reason}); docs/store.md lists columns") from error
 
 
-def _updated(location: Location, database: Any, folder: Path, table: str) -> list[Path]:
-    """The segments that hold exactly what the store holds of a table now."""
-    present = {m[3]: m[0] for name in location.names(table) if (m := _PART.fullmatch(name))}
-    held = _held(folder, table)
+def _updated(location: Location, database: Any, folder: Path, view: str) -> list[Path]:
+    """The segments that hold exactly what the store holds of a view's table now."""
+    present = {
+        m[3]: m[0] for name in location.names(VIEWS[view][0]) if (m := _PART.fullmatch(name))
+    }
+    held = _held(folder, view)
     kept = {digest for segment in held.values() for digest in segment}
     if not kept <= present.keys():  # somebody removed bundles
         for segment in held:
@@ -81,15 +82,15 @@ def _updated(location: Location, database: Any, folder: Path, table: str) -> lis
         held, kept = {}, set()
     missing = [name for digest, name in present.items() if digest not in kept]
     for at in range(0, len(missing), _AT_ONCE):
-        segment = _write(location, database, folder, table, missing[at : at + _AT_ONCE])
+        segment = _write(location, database, folder, view, missing[at : at + _AT_ONCE])
         held[segment] = [name[-72:-8] for name in missing[at : at + _AT_ONCE]]
-    return [_merged(database, folder, table, held)] if len(held) > _MOST_SEGMENTS else sorted(held)
+    return [_merged(database, folder, view, held)] if len(held) > _MOST_SEGMENTS else sorted(held)
 
 
-def _held(folder: Path, table: str) -> dict[Path, list[str]]:
+def _held(folder: Path, view: str) -> dict[Path, list[str]]:
     """Segment -> digests in it. One without its list was not finished."""
     found = {}
-    for listed in folder.glob(f"{table}-*.json"):
+    for listed in folder.glob(f"{view}-*.json"):
         segment = listed.with_suffix(".parquet")
         try:
             found[segment] = msgspec.json.decode(listed.read_bytes(), type=list[str])
@@ -99,18 +100,18 @@ def _held(folder: Path, table: str) -> dict[Path, list[str]]:
 
 
 def _write(
-    location: Location, database: Any, folder: Path, table: str, names: Sequence[str]
+    location: Location, database: Any, folder: Path, view: str, names: Sequence[str]
 ) -> Path:
     """A new segment of some files, ordered by key so that one circle is found without the rest."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         files = _fetched(location, names, Path(scratch))
-        columns = ", ".join(f"{name}::{kind} AS {name}" for name, kind in TABLES[table].items())
+        columns = ", ".join(f"{name}::{kind} AS {name}" for name, kind in VIEWS[view][1].items())
         chosen = (
             f"SELECT {columns}, target, month FROM read_parquet($1, hive_partitioning = true, "
             "hive_types = {'target': VARCHAR, 'month': VARCHAR})"
         )
         try:
-            return _stored(database, folder, table, chosen, files, [n[-72:-8] for n in names])
+            return _stored(database, folder, view, chosen, files, [n[-72:-8] for n in names])
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise BadFile(
@@ -119,11 +120,11 @@ def _write(
             ) from error
 
 
-def _merged(database: Any, folder: Path, table: str, held: Mapping[Path, Sequence[str]]) -> Path:
+def _merged(database: Any, folder: Path, view: str, held: Mapping[Path, Sequence[str]]) -> Path:
     """One segment in the place of many."""
     files = [str(segment) for segment in held]
     digests = sorted(digest for some in held.values() for digest in some)
-    whole = _stored(database, folder, table, "SELECT * FROM read_parquet($1)", files, digests)
+    whole = _stored(database, folder, view, "SELECT * FROM read_parquet($1)", files, digests)
     for segment in held:
         _discard(segment)
     return whole
@@ -132,15 +133,15 @@ def _merged(database: Any, folder: Path, table: str, held: Mapping[Path, Sequenc
 def _stored(
     database: Any,
     folder: Path,
-    table: str,
+    view: str,
     chosen: str,
     files: Sequence[str],
     digests: Sequence[str],
 ) -> Path:
     """A segment of what `chosen` selects of `files`; its list, written last, completes it."""
     stem = hashlib.sha256("\n".join(digests).encode()).hexdigest()[:24]
-    segment = folder / f"{table}-{stem}.parquet"
-    order = "key, bundle" if table == "rows" else "created, bundle"
+    segment = folder / f"{view}-{stem}.parquet"
+    order = "created, bundle" if view == "bundles" else "key, bundle"
     database.execute(
         f"COPY ({chosen} ORDER BY {order}) TO '{_spelled(segment)}' "
         "(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 20000)",
@@ -163,9 +164,9 @@ def _fetched(location: Location, names: Sequence[str], scratch: Path) -> list[st
     return files
 
 
-def _selection(table: str, segments: Sequence[Path]) -> str:
+def _selection(view: str, segments: Sequence[Path]) -> str:
     if not segments:
-        typed = ", ".join(f"NULL::{kind} AS {name}" for name, kind in TABLES[table].items())
+        typed = ", ".join(f"NULL::{kind} AS {name}" for name, kind in VIEWS[view][1].items())
         return f"SELECT {typed}, ''::VARCHAR AS target, ''::VARCHAR AS month WHERE false"
     files = ", ".join(f"'{_spelled(segment)}'" for segment in segments)
     return f"SELECT * FROM read_parquet([{files}])"

@@ -31,7 +31,7 @@ class ListedBundle:
 
 def entries(location: Location, target: str = "*") -> list[ListedBundle]:
     """The bundles of targets that match a pattern, oldest first."""
-    with index.tables(location, ("bundles",)) as database:
+    with index.tables(location) as database:
         return [
             ListedBundle(*row)
             for row in database.execute(

@@ -132,7 +132,7 @@ def _check(
 def _settled(plan: SweepPlan, location: Location, report: SweepReport) -> SweepReport:
     """Asks the store what is there, and takes out what a worker given up for dead measured too."""
     owners: dict[str, list[str]] = {}
-    with index.tables(location, ("bundles",)) as database:
+    with index.tables(location) as database:
         listed = database.execute("SELECT task, bundle FROM bundles WHERE task <> ''").fetchall()
     entries = {name[-72:-8]: name for name in location.names("bundles")}
     for task, bundle in listed:

@@ -2,7 +2,8 @@
 """How the questions to a store grow: synthetic stores of bundles of 150 rows, timed.
 
 `python tools/store_scale.py 100 1000 10000` prints a line for each size and question: seconds by
-the clock and of all CPUs, the most memory until then, and an answer that shows what was asked.
+the clock and of all CPUs, the most memory until then, and an answer that shows what was asked. The
+last question of a size loads the site's two large pages in headless Chromium, where there is one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 ROWS = 150
+PAGES = ("index.html", "compare.html")
 STEP = 500  # bundles after which every circle gets longer by one
 _ROW = """
     SELECT '{bundle}' AS bundle, range::INTEGER AS number, 'circle.k' || range AS key,
@@ -84,11 +86,10 @@ def questions(root: Path) -> dict[str, Callable[[], object]]:
         return sum(len(series.changes) for series in found)
 
     def site() -> object:
-        out = root.with_name("site")
         build.build(layout.opened(str(root)), out)
-        pages = ("index.html", "compare.html")
-        return "+".join(f"{(out / page).stat().st_size >> 10}KiB" for page in pages)
+        return "+".join(f"{(out / page).stat().st_size >> 10}KiB" for page in PAGES)
 
+    out = root.with_name("site")
     return {
         "ls, first": ls,
         "history, first": one_history,
@@ -96,7 +97,24 @@ def questions(root: Path) -> dict[str, Callable[[], object]]:
         "history, again": one_history,
         "site, first": site,
         "site, again": site,
+        "pages load": lambda: _loads(out),
     }
+
+
+def _loads(site: Path) -> str:
+    """Milliseconds from the navigation to the end of each page's load, the quicker of two loads."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.report.browser import CHROMIUM, Browser
+
+    if CHROMIUM is None:
+        return "Chromium is not installed"
+    with Browser() as browser:
+        took_ms: dict[str, float] = {}
+        for page in PAGES * 2:
+            browser.open((site / page).as_uri())
+            once_ms = browser.js("performance.now()")
+            took_ms[page] = min(once_ms, took_ms.get(page, once_ms))
+    return ", ".join(f"{page} {ms:.0f} ms" for page, ms in took_ms.items())
 
 
 def main(sizes: list[int]) -> None:

@@ -8,6 +8,10 @@ import signal
 
 from hypothesis import settings
 
+from tests.pretend import pretend
+
+__all__ = ["pretend"]  # a fixture
+
 # A job in a shell's background begins with SIGINT ignored, and its children would inherit that:
 # the tests that interrupt a command need the default, as a terminal gives it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

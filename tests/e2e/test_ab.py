@@ -19,6 +19,7 @@ from cyclometer.bundle import store
 from cyclometer.bundle.model import Bundle
 from cyclometer.estimate.session import FEWEST_BLOCKS, moments_of
 from cyclometer.targets import build
+from tests.cli.test_documents import documented
 
 pytestmark = pytest.mark.e2e
 AB = [sys.executable, "-m", "cyclometer", "ab", "--only", "memory.malloc_free.bytes_64"]
@@ -74,7 +75,8 @@ def test_both_sides_run_one_plan_and_each_its_own_setting(
         [*AB, *options], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode in CODES, done.stderr
-    rows = json.loads(done.stdout)["rows"]
+    documented("comparison", printed := json.loads(done.stdout))
+    rows = printed["rows"]
     result = {row["key"]: row for row in rows}["memory.malloc_free.bytes_64"]
     words = log.read_text().split()
     assert words[-1] == "undone"

@@ -80,5 +80,5 @@ def test_equal_counts_of_another_footprint_are_told_as_layout() -> None:
     assert any("layout" in line for line in report.difference_heading(found))
     same = report.difference_heading(difference(before, before))
     assert not any("layout" in line for line in same)
-    assert report.difference_json(found)["after"]["footprint"]["pages_4_kib"] == 6
+    assert report.difference_json(found).after.footprint.pages_4_kib == 6
     assert "in 7 lines of 64 bytes and 7 pages of 4 KiB" in report.heading(before, None)[-1]

@@ -171,7 +171,7 @@ def test_subsystems_stand_before_functions_where_not_all_of_these_are_named() ->
     many = tuple(replace(changed, name=f"f{i}") for i in range(mail.FUNCTIONS + 1))
     whole = replace(one, difference=replace(one.difference, subsystems=parts), functions=many)
     assert "    by subsystem: sched +40, mm +40\n       +40  f0" in mail.text(found(whole), COMMAND)
-    assert mail.as_json(found(whole), {})["rows"][0]["subsystems"][1]["name"] == "mm"
+    assert mail.as_json(found(whole), {}).rows[0].subsystems[1].name == "mm"
     few = replace(whole, functions=many[:1])
     assert "by subsystem" not in mail.text(found(few), COMMAND)
 

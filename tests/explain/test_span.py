@@ -72,8 +72,8 @@ def test_json_has_every_length(capsys: pytest.CaptureFixture[str]) -> None:
     found = spanned((False, 0), (True, 7))
     paths = span.paths(found, WANTED)
     result = report.as_json("made-up", found, WANTED, paths)
-    assert [path["lengths"] for path in result["paths"]] == [[2], [11]]
-    assert [path["functions"] for path in result["paths"]] == [{}, {"copy": 2}]
+    assert [path.lengths for path in result.paths] == [[2], [11]]
+    assert [path.functions for path in result.paths] == [{}, {"copy": 2}]
     report.show("made-up", found, WANTED, paths)
     assert "2 windows from work to its return, by 2 paths" in capsys.readouterr().out
-    assert machine.CYCLES.unit == result["unit"]
+    assert machine.CYCLES.unit == result.unit

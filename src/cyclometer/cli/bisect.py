@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -15,6 +15,7 @@ from cyclometer.cli import common
 from cyclometer.errors import PASS, UNDECIDED, UsageError
 
 if TYPE_CHECKING:
+    from cyclometer.report import documents
     from cyclometer.sweep.bisect import Found, Measured
     from cyclometer.sweep.trees import Recipe
 
@@ -82,11 +83,12 @@ def command(
         kept = Path(scratch, "measured") if output is None else output.resolve()
         kept.mkdir(parents=True)
         found = _found(root, chain, recipe, lanes, Path(scratch), kept)
+    bisected = _document(key, chain, found)
     if as_json:
-        common.print_json("bisect", _as_json(key, chain, found))
+        common.print_json(bisected)
     else:
-        _print(root, key, chain, found)
-    sys.exit(UNDECIDED if found.undecided else PASS)
+        _print(root, bisected)
+    sys.exit(UNDECIDED if bisected.undecided else PASS)
 
 
 def _found(
@@ -108,33 +110,37 @@ def _found(
         return bisect.search(chain, measure, lanes)
 
 
-def _print(root: Path, key: str, chain: Sequence[str], found: Found) -> None:
-    from cyclometer import git
+def _document(key: str, chain: Sequence[str], found: Found) -> documents.Bisected:
+    from cyclometer.report import documents
 
     before, after = found.measured[found.last], found.measured[found.first]
+    return documents.Bisected(
+        key=key,
+        first=found.first,
+        last=found.last,
+        undecided=list(found.undecided),
+        before=before.value,
+        after=after.value,
+        unit=after.unit,
+        commits=len(chain),
+        rounds=found.rounds,
+        measured=[
+            documents.BisectedCommit(commit, None if one.error else one.value, one.error)
+            for commit, one in found.measured.items()
+        ],
+    )
+
+
+def _print(root: Path, found: documents.Bisected) -> None:
+    from cyclometer import git
+
+    errors = {one.commit: one.error for one in found.measured}
     for commit in found.undecided:
-        why = found.measured[commit].error or "its interval holds the middle"
+        why = errors[commit] or "its interval holds the middle"
         click.echo(f"{commit[:_HASH]} cannot be judged: {why}", err=True)
     heading = "first bad commit" if not found.undecided else "first bad commit, or one of those"
     click.echo(f"{heading}: {found.first[:_HASH]} {git.subject(root, found.first)}")
-    click.echo(f"{key}: {before.value:g} {before.unit} before it, {after.value:g} there")
-    click.echo(f"measured {len(found.measured)} of {len(chain)} commits in {found.rounds} rounds")
-
-
-def _as_json(key: str, chain: Sequence[str], found: Found) -> dict[str, Any]:
-    before, after = found.measured[found.last], found.measured[found.first]
-    return {
-        "key": key,
-        "first": found.first,
-        "last": found.last,
-        "undecided": list(found.undecided),
-        "before": before.value,
-        "after": after.value,
-        "unit": after.unit,
-        "commits": len(chain),
-        "rounds": found.rounds,
-        "measured": [
-            {"commit": commit, "value": None if one.error else one.value, "error": one.error}
-            for commit, one in found.measured.items()
-        ],
-    }
+    click.echo(f"{found.key}: {found.before:g} {found.unit} before it, {found.after:g} there")
+    click.echo(
+        f"measured {len(found.measured)} of {found.commits} commits in {found.rounds} rounds"
+    )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,11 +182,11 @@ def complain(sentence: object) -> None:
     click.echo(f"cyclometer: {one_line(str(sentence), _LONGEST)}", err=True)
 
 
-def print_json(kind: str, content: Struct | Mapping[str, Any]) -> None:
-    """Prints a document of this kind (report.documents) on standard output."""
+def print_json(document: Struct) -> None:
+    """Prints one of the documents of `report.documents.KINDS` on standard output."""
     from cyclometer.report import documents
 
-    click.echo(documents.dumps(kind, content))
+    click.echo(documents.dumps(document))
 
 
 def note_broken(plugins: Sequence[BrokenPlugin]) -> None:

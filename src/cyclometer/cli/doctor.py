@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import sys
 import textwrap
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from cyclometer.doctor.checks import CheckResult
     from cyclometer.doctor.observe import Observation
     from cyclometer.doctor.tune import SettingChange
+    from cyclometer.report import documents
 
 SESSIONS = 5
 """Sessions of a calibration: ten pairs."""
@@ -110,26 +110,36 @@ def command(
 
 def _examine(cpu: int | None, as_json: bool) -> bool:
     from cyclometer.doctor import checks, observe, tune
+    from cyclometer.report import documents
 
     seen = observe.observe(cpu, ROOT)
-    findings = [*checks.examine(seen), _check_clocks(seen)]
-    changed = tune.tuned(tune.default_journal(), ROOT)
+    found = documents.Machine(
+        seen.cpu,
+        [_result(one) for one in (*checks.examine(seen), _check_clocks(seen))],
+        tune.tuned(tune.default_journal(), ROOT),
+        dict(seen.facts),
+    )
     if as_json:
-        answer = {
-            "cpu": seen.cpu,
-            "findings": [dataclasses.asdict(finding) for finding in findings],
-        }
-        answer |= {"tuned": changed, "environment": seen.facts}
-        print_json("machine", answer)
+        print_json(found)
     else:
-        click.echo(f"CPU {seen.cpu} of {seen.facts.get('cpu_model', 'a nameless machine')}")
-        for finding in findings:
-            _print_finding(finding)
-        if changed:
-            click.echo(
-                f"{len(changed)} settings are tuned; `cyclometer doctor --restore` undoes that"
-            )
-    return not any(finding.state == checks.BAD for finding in findings)
+        _print_machine(found)
+    return not any(one.state == checks.BAD for one in found.findings)
+
+
+def _result(one: CheckResult) -> documents.CheckResult:
+    from cyclometer.report import documents
+
+    return documents.CheckResult(one.name, one.state, one.found, one.cost, one.change)
+
+
+def _print_machine(found: documents.Machine) -> None:
+    click.echo(f"CPU {found.cpu} of {found.environment.get('cpu_model', 'a nameless machine')}")
+    for one in found.findings:
+        _print_finding(one)
+    if found.tuned:
+        click.echo(
+            f"{len(found.tuned)} settings are tuned; `cyclometer doctor --restore` undoes that"
+        )
 
 
 def _check_clocks(seen: Observation) -> CheckResult:
@@ -153,7 +163,7 @@ def _check_clocks(seen: Observation) -> CheckResult:
     return CheckResult("clocks", WARN, said, cost, "measure with --clock referenced")
 
 
-def _print_finding(finding: CheckResult) -> None:
+def _print_finding(finding: documents.CheckResult) -> None:
     state = click.style(f"{finding.state:<8}", fg=COLOURS[finding.state])
     click.echo(f"{state}{finding.name:<17}{_wrap(finding.found)}")
     for label, sentence in (("costs", finding.cost), ("change", finding.change)):
@@ -197,7 +207,7 @@ def _count(as_json: bool) -> None:
     with Display() as display:
         found = agreement.counted(Progress(display.show))
     if as_json:
-        print_json("counts", msgspec.to_builtins(found))
+        print_json(found)
         return
     for name, one in found.targets.items():
         click.echo(f"{name}: {one.missing or f'{len(one.rows)} rows counted'}")
@@ -205,6 +215,7 @@ def _count(as_json: bool) -> None:
 
 def _agrees(url: str, as_json: bool) -> bool:
     """Compares the exact targets of this machine with those of another, and prints how they do."""
+    from cyclometer.report import documents
     from cyclometer.sweep import agreement
     from cyclometer.targets.api import Progress
     from cyclometer.targets.ssh.line import parse
@@ -214,7 +225,7 @@ def _agrees(url: str, as_json: bool) -> bool:
     with Display() as display:
         found = agreement.compared(agreement.counted(Progress(display.show)), there)
     if as_json:
-        print_json("agreement", {"host": line.host, "targets": msgspec.to_builtins(found)})
+        print_json(documents.Agreement(line.host, found))
     else:
         for one in found:
             click.echo(agreement.sentence(one))
@@ -224,12 +235,14 @@ def _agrees(url: str, as_json: bool) -> bool:
 def _calibrate(cpu: int | None, budget_s: float, bundles: tuple[Path, ...], as_json: bool) -> None:
     """Learns from bundles, or from sessions that it measures and keeps in the store."""
     from cyclometer.compare import calibration, pairing
+    from cyclometer.report import documents
 
     paths = list(bundles) or _sessions(cpu, budget_s)
     known = calibration.learn([pairing.side([bundle]) for bundle in sides.load(paths)])
     kept = calibration.keep(known, sides.calibrations())
     if as_json:
-        print_json("calibration", msgspec.to_builtins(known) | {"kept": str(kept)})
+        content = msgspec.to_builtins(known) | {"kept": str(kept)}
+        print_json(msgspec.convert(content, documents.Calibration))
         return
     for sentence in calibration.sentences(known):
         click.echo(sentence)
@@ -263,17 +276,19 @@ def _print_changes(changes: list[SettingChange], as_json: bool, closing: str) ->
     """Print what was changed and, one sentence per reason, what was not; False if nothing was that
     had to be.
     """
-    refused = [change for change in changes if change.refusal]
-    done = len(refused) < len(changes) or not changes
+    from cyclometer.report import documents
+
+    made = [documents.Setting(one.path, one.was, one.now, one.refusal) for one in changes]
+    refused = [one for one in made if one.refusal]
+    done = len(refused) < len(made) or not made
     if as_json:
-        listed = [dataclasses.asdict(change) for change in changes]
-        print_json("settings", {"changes": listed})
+        print_json(documents.Settings(made))
         return done
-    for change in changes:
-        if not change.refusal:
-            click.echo(f"/{change.path}: {change.was} -> {change.now}")
-    for reason in sorted({change.refusal for change in refused}):
-        paths = ", ".join(f"/{change.path}" for change in refused if change.refusal == reason)
+    for one in made:
+        if not one.refusal:
+            click.echo(f"/{one.path}: {one.was} -> {one.now}")
+    for reason in sorted({one.refusal for one in refused}):
+        paths = ", ".join(f"/{one.path}" for one in refused if one.refusal == reason)
         click.echo(_wrap(f"not changed ({reason}): {paths}"))
-    click.echo(closing if len(refused) < len(changes) else "nothing was changed")
+    click.echo(closing if len(refused) < len(made) else "nothing was changed")
     return done

@@ -37,7 +37,7 @@ def gate(path: Path, operands: Sequence[str], update: bool, as_json: bool) -> in
     found = expected.judge(expected.read(path), bundle)
     functions = _functions(before[0], after, found) if before else {}
     if as_json:
-        common.print_json("expected", report.as_json(found, functions))
+        common.print_json(report.as_json(found, functions))
     else:
         report.show(found, functions)
     return report.code(found)

@@ -336,7 +336,7 @@ def _explanation(
 
         _save(output, [steady], lambda: html.document(steady, cold))
     if as_json:
-        print_json("explanation", report.as_json(steady, cold))
+        print_json(report.as_json(steady, cold))
     else:
         report.show(steady, cold, lines)
 
@@ -352,7 +352,7 @@ def _tail(evidence: Evidence, output: Path | None, as_json: bool) -> None:
         both = [found.difference.before, found.difference.after]
         _save(output, both, lambda: html.tail_document(found))
     if as_json:
-        print_json("tail", report.as_json(found))
+        print_json(report.as_json(found))
     else:
         report.show(found)
 
@@ -370,7 +370,7 @@ def _difference(
         both = [changed.before, changed.after]
         _save(output, both, lambda: html.difference_document(changed))
     if as_json:
-        print_json("explained-difference", report.difference_json(changed))
+        print_json(report.difference_json(changed))
     else:
         report.show_difference(changed)
 

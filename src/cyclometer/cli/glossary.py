@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import json
-
 import rich_click as click
 
-from cyclometer.cli.common import did_you_mean
+from cyclometer.cli.common import did_you_mean, print_json
 from cyclometer.errors import UsageError
 
 # word -> its meaning; words of the documentation first, then those of the tables
@@ -58,6 +56,8 @@ def command(word: str | None, as_json: bool) -> None:
         raise UsageError(f"the glossary has no {word!r}{hint}; `cyclometer glossary` prints all")
     chosen = GLOSSARY if word is None else {word.lower(): GLOSSARY[word.lower()]}
     if as_json:
-        click.echo(json.dumps(chosen, indent=1))
+        from cyclometer.report.documents import Glossary
+
+        print_json(Glossary(chosen))
     else:
         click.echo("\n".join(f"{name:22} {meaning}" for name, meaning in chosen.items()))

@@ -85,7 +85,7 @@ def command(
     note_broken(broken())
     report = _report(stored)
     if as_json:
-        print_json("ingested", report)
+        print_json(report)
     else:
         click.echo(_text(report))
 

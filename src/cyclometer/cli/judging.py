@@ -121,13 +121,11 @@ layout_floor_option = click.option(
 
 
 class Report(Protocol[_Result_contra]):
-    """A module that prints one kind of result. `KIND` is that of its JSON (report.documents)."""
-
-    KIND: str
+    """A module that prints one kind of result."""
 
     def show(self, result: _Result_contra, /) -> None: ...
 
-    def as_json(self, result: _Result_contra, /) -> Struct | dict[str, Any]: ...
+    def as_json(self, result: _Result_contra, /) -> Struct: ...
 
     def markdown(self, result: _Result_contra, /) -> str: ...
 
@@ -154,7 +152,7 @@ class Form(Enum):
     def print(self, report: Report[_Result_contra], result: _Result_contra) -> None:
         """Prints `result` on standard output."""
         if self is Form.JSON:
-            print_json(report.KIND, report.as_json(result))
+            print_json(report.as_json(result))
         elif self is Form.MARKDOWN:
             click.echo(report.markdown(result), nl=False)
         elif self is Form.MAIL:

@@ -105,7 +105,7 @@ def command(
         found = replace(kernels(before, after, requests), names=_names((old, new), (before, after)))
     letter = mail.text(found, _words(), timed, _BOOTS)
     if as_json:
-        print_json("kernels", mail.as_json(found, timed))
+        print_json(mail.as_json(found, timed))
     else:
         click.echo(letter, nl=False)
     if output is not None:

@@ -41,7 +41,7 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
     if rules:
         described = [documents.Rule(r.id, r.level, r.title, r.explanation, r.fix) for r in RULES]
         if as_json:
-            print_json("rules", documents.Rules(described))
+            print_json(documents.Rules(described))
         else:
             click.echo("\n".join(map(_explained, described)))
         return
@@ -49,7 +49,7 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
         raise errors.UsageError("no bundle is named; give one, or a file that `ingest` reads")
     found = [_linted(path, bundle := load(path), check(bundle)) for path in bundles]
     if as_json:
-        print_json("lint", documents.Lint(found))
+        print_json(documents.Lint(found))
     else:
         for one in found:
             _print(one)

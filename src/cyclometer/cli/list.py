@@ -33,17 +33,13 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
     known = [contract.key for _, contract in everything]
     circles = [one for one in everything if fnmatch.fnmatchcase(one[1].key, pattern)]
     if as_json:
-        import msgspec
+        from cyclometer.report import documents
 
-        rows = [
-            {"key": c.key, "target": name, "contract": msgspec.to_builtins(c)}
-            for name, c in circles
-        ]
+        rows = [documents.Circle(contract.key, name, contract) for name, contract in circles]
         listed = [
-            {"name": name, "description": one.description, "missing": one.missing()}
-            for name, one in targets.items()
+            documents.Target(name, one.description, one.missing()) for name, one in targets.items()
         ]
-        print_json("circles", {"circles": rows, "targets": listed})
+        print_json(documents.Circles(rows, listed))
         return
     for name, contract in circles:
         source = f" ({contract.source})" if contract.source else ""

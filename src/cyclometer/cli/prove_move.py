@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli.common import kernel_options
+from cyclometer.cli.common import kernel_options, print_json
 from cyclometer.errors import FAILED, PASS
 
 if TYPE_CHECKING:
+    from cyclometer.report.documents import MoveProof
     from cyclometer.targets.rocket_linux.proof import Proof
 
 _SHOWN = 20  # functions
@@ -43,34 +43,36 @@ def command(
     request = Request(kernel=kernel, append=append, cpu_model=cpu_model, symbols=symbols)
     proof = RocketLinuxTarget().prove(request, key)
     if as_json:
-        click.echo(json.dumps(_as_json(proof), indent=1))
+        print_json(_document(proof))
     else:
-        _show(proof)
+        _show(_document(proof))
     sys.exit(PASS if proof.explained else FAILED)
 
 
-def _as_json(proof: Proof) -> dict[str, object]:
-    return {
-        "circle": proof.key,
-        "turns": proof.turns,
-        "steps": {"qemu": proof.qemu_steps, "rtl": proof.rtl_steps, "equal": proof.equal_steps},
-        "identical": proof.identical,
-        "differing": proof.differing,
-        "unexplained": proof.unexplained,
-        "rest_equal": proof.rest_equal,
-    }
+def _document(proof: Proof) -> MoveProof:
+    from cyclometer.report.documents import MoveProof, SetApart
+
+    return MoveProof(
+        circle=proof.key,
+        turns=proof.turns,
+        steps=SetApart(proof.qemu_steps, proof.rtl_steps, proof.equal_steps),
+        identical=proof.identical,
+        differing=dict(proof.differing),
+        unexplained=proof.unexplained,
+        rest_equal=proof.rest_equal,
+    )
 
 
-def _show(proof: Proof) -> None:
+def _show(proof: MoveProof) -> None:
     from cyclometer.targets.rocket_linux.proof import reason
 
-    head = f"{proof.key}, a test of {proof.turns} turns:"
+    head = f"{proof.circle}, a test of {proof.turns} turns:"
     if proof.identical:
-        click.echo(f"{head} {proof.rtl_steps} steps, the same pc at every step")
+        click.echo(f"{head} {proof.steps.rtl} steps, the same pc at every step")
         return
     click.echo(
-        f"{head} {proof.qemu_steps} steps in QEMU, {proof.rtl_steps} on the RTL; the first "
-        f"{proof.equal_steps} are the same"
+        f"{head} {proof.steps.qemu} steps in QEMU, {proof.steps.rtl} on the RTL; the first "
+        f"{proof.steps.equal} are the same"
     )
     for function, more in list(proof.differing.items())[:_SHOWN]:
         click.echo(f"  {more:+8} {function}: {reason(function) or 'not explained'}")

@@ -38,6 +38,7 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: 
     Example: cyclometer report results/before results/after -o report.html
     """
     from cyclometer.cli.common import load, print_json
+    from cyclometer.report.documents import Report
     from cyclometer.report.html.document import document
     from cyclometer.report.html.subject import subject
 
@@ -57,7 +58,7 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: 
     size_bytes = output.stat().st_size
     if as_json:
         counts = Counter(entry.verdict for entry in about.entries)
-        print_json("report", {"output": str(output), "bytes": size_bytes, "circles": counts})
+        print_json(Report(str(output), size_bytes, counts))
     else:
         click.echo(f"{output}: {len(about.entries)} circles, {size_bytes / 1e6:.1f} MB", err=True)
 

@@ -478,7 +478,7 @@ def _print(bundle: Bundle, as_json: bool) -> None:
     from cyclometer.report import table
 
     if as_json:
-        common.print_json("estimates", table.as_json(bundle))
+        common.print_json(table.as_json(bundle))
     else:
         table.show(bundle)
 

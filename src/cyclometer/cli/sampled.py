@@ -133,9 +133,9 @@ def report_samples(
         stacks = stack_files.text(output, [stack_files.of_samples(side) for side in sides])
         write(output, html.document(sides, changes, found.exact) if stacks is None else stacks)
     if as_json and changes:
-        print_json("profile-difference", {"changes": report.difference_json(changes)})
+        print_json(report.difference_json(changes))
     elif as_json:
-        print_json("profile", report.as_json(sides[0], found.exact))
+        print_json(report.as_json(sides[0], found.exact))
     elif changes:
         report.show_difference(sides[0], sides[1], changes)
     else:

@@ -7,7 +7,7 @@ import json
 
 import rich_click as click
 
-from cyclometer.cli.common import did_you_mean
+from cyclometer.cli.common import did_you_mean, print_json
 from cyclometer.errors import UsageError
 
 
@@ -26,9 +26,7 @@ def command(kind: str | None, as_json: bool) -> None:
     if kind is None:
         listed = {name: documents.describe(name) for name in documents.KINDS}
         if as_json:
-            click.echo(
-                json.dumps({documents.name(k): text for k, text in listed.items()}, indent=1)
-            )
+            print_json(documents.Kinds({documents.name(k): text for k, text in listed.items()}))
         else:
             click.echo("\n".join(f"{name:22} {text}" for name, text in listed.items()))
     elif kind in documents.KINDS:

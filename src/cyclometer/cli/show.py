@@ -32,6 +32,6 @@ def command(bundle: Path | None, circle: str | None, wide: bool, as_json: bool) 
 
         detail.show(loaded, circle, as_json)
     elif as_json:
-        print_json("estimates", table.as_json(loaded))
+        print_json(table.as_json(loaded))
     else:
         table.show(loaded, wide)

@@ -37,6 +37,7 @@ def command(
 
     Example: cyclometer site results/store -o public --acknowledge 0123456789 'new compiler'
     """
+    from cyclometer.report import documents
     from cyclometer.site import build, triage
     from cyclometer.store import layout
 
@@ -45,9 +46,8 @@ def command(
         triage.acknowledge(location, alert, why)
     built = build.build(location, output)
     if as_json:
-        written = {"circles": built.circles, "bundles": built.bundles}
-        answer = {"output": str(output), "verdict": built.verdict, "written": written}
-        common.print_json("site", answer)
+        written = documents.SiteWritten(built.circles, built.bundles)
+        common.print_json(documents.Site(str(output), built.verdict, written))
         return
     click.echo(built.verdict)
     click.echo(

@@ -57,6 +57,6 @@ def tell_paths(
         raise UsageError("--every prints a table; explain one window by --from, --skip and -o")
     found = span.paths(spanned, asked)
     if as_json:
-        print_json("paths", report.as_json(target.name, spanned, asked, found))
+        print_json(report.as_json(target.name, spanned, asked, found))
     else:
         report.show(target.name, spanned, asked, found)

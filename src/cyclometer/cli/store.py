@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from cyclometer.cli import common
+
+if TYPE_CHECKING:
+    from msgspec import Struct
+
+    from cyclometer.report.documents import Entry
+    from cyclometer.store.listing import ListedBundle
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 _url = click.argument("url")
@@ -30,12 +36,12 @@ def init(url: str, as_json: bool) -> None:
 
     Example: cyclometer store init s3://bucket/latency
     """
+    from cyclometer.report.documents import Store
     from cyclometer.store import layout
     from cyclometer.store.location import Location
 
     layout.init(Location(url))
-    answer = {"store": url, "version": layout.SCHEMA, "bundles": []}
-    _say("store", answer, f"made the store {url}", as_json)
+    _say(Store(url, layout.SCHEMA, []), f"made the store {url}", as_json)
 
 
 @command.command()
@@ -50,17 +56,18 @@ def push(url: str, bundles: tuple[Path, ...], as_json: bool) -> None:
     Example: cyclometer store push results/store results/before results/after
     """
     from cyclometer.bundle import store as folders
+    from cyclometer.report.documents import StoredBundle, Transferred
     from cyclometer.store import layout, transfer
 
     location = layout.opened(url)
     copied = []
     for path in bundles or (folders.latest(common.STORE),):
         digest, new = transfer.push(location, path)
-        copied.append({"bundle": digest, "path": str(path), "new": new})
+        copied.append(StoredBundle(digest, str(path), new))
         if not as_json:
             click.echo(f"{digest[:12]} {path}{'' if new else ' (was there)'}")
     if as_json:
-        common.print_json("transferred", {"store": url, "bundles": copied})
+        common.print_json(Transferred(url, copied))
 
 
 @command.command()
@@ -78,17 +85,19 @@ def pull(url: str, digests: tuple[str, ...], output: Path | None, as_json: bool)
 
     Example: cyclometer store pull results/store newest -o results
     """
+    from cyclometer.report.documents import StoredBundle, Transferred
     from cyclometer.store import layout, listing, transfer
 
     location = layout.opened(url)
     copied = []
     for digest in listing.found(location, digests):
-        bundle = transfer.pull(location, digest, (output or common.STORE) / digest[:12])
-        copied.append({"bundle": digest, "path": bundle.path, "new": False})
+        path = (output or common.STORE) / digest[:12]
+        transfer.pull(location, digest, path)
+        copied.append(StoredBundle(digest, str(path), new=False))
         if not as_json:
-            click.echo(f"{digest[:12]} {bundle.path}")
+            click.echo(f"{digest[:12]} {path}")
     if as_json:
-        common.print_json("transferred", {"store": url, "bundles": copied})
+        common.print_json(Transferred(url, copied))
 
 
 @command.command()
@@ -100,20 +109,34 @@ def ls(url: str, target: str, as_json: bool) -> None:
 
     Example: cyclometer store ls results/store --target 'qemu-*'
     """
+    from cyclometer.report.documents import Store
     from cyclometer.store import layout, listing
-
-    found = listing.entries(layout.opened(url), target)
-    if as_json:
-        listed = [listing.as_json(entry) for entry in found]
-        content = {"store": url, "version": layout.SCHEMA, "bundles": listed}
-        common.print_json("store", content)
-        return
     from cyclometer.text import plain
 
+    found = [_entry(one) for one in listing.entries(layout.opened(url), target)]
+    if as_json:
+        common.print_json(Store(url, layout.SCHEMA, found))
+        return
     for e in found:
         problems = f", {e.problems} problems" if e.problems else ""
-        line = f"{e.bundle[:12]} {e.created:%Y-%m-%d %H:%M} {e.target}: {e.rows} rows{problems}"
+        created = e.created[: len("2026-01-31T23:59")].replace("T", " ")
+        line = f"{e.bundle[:12]} {created} {e.target}: {e.rows} rows{problems}"
         click.echo(plain(f"{line} {e.title}".rstrip()))
+
+
+def _entry(one: ListedBundle) -> Entry:
+    from cyclometer.report.documents import Entry
+
+    return Entry(
+        bundle=one.bundle,
+        created=f"{one.created.isoformat()}+00:00",
+        target=one.target,
+        title=one.title,
+        task=one.task,
+        rows=one.rows,
+        problems=one.problems,
+        samples=one.samples,
+    )
 
 
 @command.command()
@@ -129,8 +152,10 @@ def query(url: str, sql: str, as_json: bool) -> None:
 
     names, found = index.query(layout.opened(url), sql)
     if as_json:
+        from cyclometer.report.documents import Answer
+
         records = [dict(zip(names, row, strict=True)) for row in found]
-        common.print_json("answer", {"rows": [_plain(record) for record in records]})
+        common.print_json(Answer([_plain(record) for record in records]))
         return
     from rich import box
     from rich.table import Table
@@ -155,6 +180,7 @@ def gc(url: str, older: float, dry_run: bool, as_json: bool) -> None:
 
     Example: cyclometer store gc results/store --dry-run
     """
+    from cyclometer.report.documents import Leftovers
     from cyclometer.store import layout, leftovers
 
     location = layout.opened(url)
@@ -165,13 +191,12 @@ def gc(url: str, older: float, dry_run: bool, as_json: bool) -> None:
         if not as_json:
             click.echo(name)
     done = "to remove" if dry_run else "removed"
-    answer = {"files": found, "removed": not dry_run}
-    _say("leftovers", answer, f"{len(found)} files {done}", as_json)
+    _say(Leftovers(found, not dry_run), f"{len(found)} files {done}", as_json)
 
 
-def _say(kind: str, answer: dict[str, Any], sentence: str, as_json: bool) -> None:
+def _say(answer: Struct, sentence: str, as_json: bool) -> None:
     if as_json:
-        common.print_json(kind, answer)
+        common.print_json(answer)
     else:
         click.echo(sentence)
 

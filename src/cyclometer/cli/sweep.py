@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -14,6 +14,7 @@ from cyclometer.errors import FAILED, PASS, MeasurementFailed, UsageError
 from cyclometer.units import percent
 
 if TYPE_CHECKING:
+    from cyclometer.report import documents
     from cyclometer.store.location import Location
     from cyclometer.sweep.plan import SweepPlan
     from cyclometer.sweep.sweep import SweepReport
@@ -92,7 +93,10 @@ def command(
     report = (
         _status(read, location) if status else _swept(read, location, scheduler, workers, share)
     )
-    _print(read, report, as_json)
+    if as_json:
+        common.print_json(_document(report))
+    else:
+        _print(read, _document(report))
     sys.exit(PASS if report.is_complete else FAILED)
 
 
@@ -111,6 +115,7 @@ def _store(url: str) -> Location:
 
 def _list(plan: SweepPlan, url: str, workers: int | None, as_json: bool) -> None:
     """Prints the tasks with what the store knows of them; nothing is made or changed."""
+    from cyclometer.report import documents
     from cyclometer.store import layout
     from cyclometer.sweep import done
     from cyclometer.targets import build
@@ -123,20 +128,20 @@ def _list(plan: SweepPlan, url: str, workers: int | None, as_json: bool) -> None
     lanes = workers or build.cores()
     timed = [typical.get(task.target) for task in missing]
     expected_s = sum(t for t in timed if t) / lanes if all(timed) else None
+    tasks = [
+        documents.PlannedTask(n, task.name, task.title, task.name in known)
+        for n, task in enumerate(plan.tasks, 1)
+    ]
     if as_json:
-        tasks = [
-            {"n": n, "task": t.name, "title": t.title, "done": t.name in known}
-            for n, t in enumerate(plan.tasks, 1)
-        ]
-        common.print_json("sweep-plan", {"tasks": tasks, "expected_s": expected_s})
+        common.print_json(documents.SweepPlan(tasks, expected_s))
         return
-    for n, task in enumerate(plan.tasks, 1):
-        mark = "done" if task.name in known else "    "
-        click.echo(f"{n:5} {task.name[:12]} {mark} {task.title}")
+    for one in tasks:
+        mark = "done" if one.done else "    "
+        click.echo(f"{one.n:5} {one.task[:12]} {mark} {one.title}")
     duration = "the time is unknown: the store has no bundle of their kind"
     if expected_s is not None:
         duration = f"about {_spelled(expected_s)} on {lanes} workers"
-    click.echo(f"{len(missing)} of {len(plan.tasks)} tasks to run; {duration}")
+    click.echo(f"{len(missing)} of {len(tasks)} tasks to run; {duration}")
 
 
 def _spelled(time_s: float) -> str:
@@ -148,6 +153,7 @@ def _spelled(time_s: float) -> str:
 
 def _one(plan: SweepPlan, location: Location, number: int, as_json: bool) -> int:
     """Runs one task in this process; the exit code."""
+    from cyclometer.report.documents import SweepTask
     from cyclometer.sweep import done, work
 
     if number > len(plan.tasks):
@@ -158,12 +164,12 @@ def _one(plan: SweepPlan, location: Location, number: int, as_json: bool) -> int
     outcome = work.perform(task, location.url)
     if outcome.error:
         raise MeasurementFailed(f"task {number} ({task.title}) failed: {outcome.error}")
-    state = "was there" if outcome.was_there else "done"
-    record = {"task": task.name, "result": outcome.result, "was_there": outcome.was_there}
+    record = SweepTask(task.name, outcome.result, outcome.was_there)
     if as_json:
-        common.print_json("sweep-task", record)
+        common.print_json(record)
     else:
-        click.echo(f"{task.name[:12]} {state}: {task.title}")
+        state = "was there" if record.was_there else "done"
+        click.echo(f"{record.task[:12]} {state}: {task.title}")
     return PASS
 
 
@@ -186,11 +192,24 @@ def _swept(
         return sweep.run(plan, location, scheduler, workers, share, display.show)
 
 
-def _print(plan: SweepPlan, report: SweepReport, as_json: bool) -> None:
+def _document(report: SweepReport) -> documents.Sweep:
+    from cyclometer.report import documents
+
+    return documents.Sweep(
+        tasks=report.tasks,
+        done=report.done,
+        there=report.there,
+        checked=report.checked,
+        failed=report.failed,
+        missing=report.missing,
+        unlike=report.unlike,
+        duplicates=report.duplicates,
+        interrupted=report.interrupted,
+    )
+
+
+def _print(plan: SweepPlan, report: documents.Sweep) -> None:
     titles = {task.name: (n, task.title) for n, task in enumerate(plan.tasks, 1)}
-    if as_json:
-        common.print_json("sweep", _as_json(report))
-        return
     for why in (report.failed, report.unlike):
         for name, reason in list(why.items())[:_MOST_NAMED]:
             n, title = titles[name]
@@ -202,7 +221,7 @@ def _print(plan: SweepPlan, report: SweepReport, as_json: bool) -> None:
     click.echo(_sentence(report))
 
 
-def _sentence(report: SweepReport) -> str:
+def _sentence(report: documents.Sweep) -> str:
     parts = [f"{report.done} of {report.tasks} tasks done, {report.there} of them before"]
     if report.checked:
         same = report.checked - len(report.unlike)
@@ -214,17 +233,3 @@ def _sentence(report: SweepReport) -> str:
     elif report.missing:
         parts.append(f"{len(report.missing)} missing; the same command runs them")
     return "; ".join(parts) + "."
-
-
-def _as_json(report: SweepReport) -> dict[str, Any]:
-    return {
-        "tasks": report.tasks,
-        "done": report.done,
-        "there": report.there,
-        "checked": report.checked,
-        "failed": report.failed,
-        "missing": report.missing,
-        "unlike": report.unlike,
-        "duplicates": report.duplicates,
-        "interrupted": report.interrupted,
-    }

@@ -25,12 +25,14 @@ def build(name: str, as_json: bool) -> None:
     Example: cyclometer target build linux
     """
     from cyclometer.cli.progress import Display
+    from cyclometer.report.documents import Built
     from cyclometer.targets.api import Progress
     from cyclometer.targets.registry import TARGETS
 
     with Display() as display:
-        paths = [str(path) for path in TARGETS.load(name).build(progress=Progress(display.show))]
+        paths = TARGETS.load(name).build(progress=Progress(display.show))
+    made = Built(name, [str(path) for path in paths])
     if as_json:
-        print_json("built", {"target": name, "built": paths})
+        print_json(made)
     else:
-        click.echo("\n".join(paths))
+        click.echo("\n".join(made.built))

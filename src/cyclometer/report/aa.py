@@ -11,8 +11,6 @@ from cyclometer.report import documents
 from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line
 
-KIND = "false-alarms"
-
 _HEADS = ("method", "false alarms", "of", "rate", "95 % interval", "promised")
 
 

@@ -29,8 +29,6 @@ from cyclometer.report.cells import (
 from cyclometer.report.markdown import code, line, words
 from cyclometer.report.terminal import Terminal
 
-KIND = "comparison"
-
 _PAPER = 200  # columns of a page that is not a terminal, for tables that show everything
 _MARKDOWN_ROWS = 25
 _QUIET = ("equivalent", "undecided")  # verdicts that nobody must act upon

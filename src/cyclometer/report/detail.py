@@ -34,9 +34,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
     """
     found = chosen(estimates(bundle), key)
     if as_json:
-        click.echo(
-            documents.dumps("circle", documents.CircleDetails([_row(bundle, e) for e in found]))
-        )
+        click.echo(documents.dumps(documents.CircleDetails([_row(bundle, e) for e in found])))
         return
     console = Terminal()
     for estimate in found:

@@ -78,6 +78,47 @@ class Estimates(Struct):
     problems: list[Problem]
 
 
+class ExportedRegime(Struct):
+    """What the tests of one regime of a run say."""
+
+    estimate: float
+    interval: Interval
+    tests: int
+    share: Share
+
+
+class ExportedRun(Struct):
+    """One run of a circle."""
+
+    run: int
+    latency: ExportedRegime
+    base: ExportedRegime
+    overall: ExportedRegime
+
+
+class ExportedRow(Row):
+    """A row with its contract and its runs."""
+
+    name: Annotated[str, Meta(description="unlike those of all other rows")]
+    clock: Clock
+    better: Annotated[str, Meta(description="lower or higher")]
+    contract: Contract
+    per_run: list[ExportedRun]
+
+
+class Exported(Struct):
+    """`export --json`: a bundle with its environment, contracts and runs."""
+
+    bundle: str
+    title: str
+    target: str
+    created: str
+    tool: str
+    environment: dict[str, Any]
+    rows: list[ExportedRow]
+    problems: list[Problem]
+
+
 class Mode(Struct):
     latency: Latency
     share: float
@@ -181,6 +222,7 @@ class ExpectedRow(Struct):
     verdict: str
     expected: Latency
     measured: Latency
+    unit: str
     change: Share
     reason: str
     functions: Annotated[list[str], Meta(description="that carry the change, the largest first")]
@@ -609,6 +651,38 @@ class SiteWritten(Struct):
     bundles: int
 
 
+class SetApart(Struct):
+    """Steps of the window on each machine; `equal`: from its beginning to the first difference."""
+
+    qemu: int
+    rtl: int
+    equal: int
+
+
+class MoveProof(Struct):
+    """`prove-move`: one test of a circle on QEMU and on the RTL, pc by pc."""
+
+    circle: str
+    turns: int
+    steps: SetApart
+    identical: bool
+    differing: Annotated[dict[str, int], Meta(description="function -> steps more on the RTL")]
+    unexplained: Annotated[dict[str, int], Meta(description="those of no known reason")]
+    rest_equal: Annotated[bool, Meta(description="all other functions: the same pc at every step")]
+
+
+class Glossary(Struct):
+    """`glossary`: what the words of tables mean."""
+
+    words: dict[str, str]
+
+
+class Kinds(Struct):
+    """`schema` without a kind: what each `schema` of a document stands for."""
+
+    kinds: dict[str, str]
+
+
 class Site(Struct):
     """`site`: the pages that were written, and the verdict on the whole."""
 
@@ -620,6 +694,7 @@ class Site(Struct):
 KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "estimates": (1, Estimates),
     "circle": (1, CircleDetails),
+    "exported": (1, Exported),
     "comparison": (1, Comparison),
     "kernels": (1, KernelsCompared),
     "expected": (1, Expected),
@@ -654,8 +729,12 @@ KINDS: Mapping[str, tuple[int, type[Struct]]] = {
     "profile": (1, explain_documents.SampledCircle),
     "profile-difference": (1, explain_documents.SampledDifference),
     "why": (1, explain_documents.Counted),
+    "move": (1, MoveProof),
+    "glossary": (1, Glossary),
+    "kinds": (1, Kinds),
 }
 """Kind -> version and type."""
+_KIND_OF = {typed: kind for kind, (_, typed) in KINDS.items()}
 
 
 def value(level: LevelsEstimate | None) -> float | None:
@@ -683,9 +762,10 @@ def describe(kind: str) -> str:
     return (KINDS[kind][1].__doc__ or "").strip()
 
 
-def dumps(kind: str, content: Struct | Mapping[str, Any]) -> str:
-    """A document of this kind, from its type in `KINDS` or from a mapping like it."""
-    return json.dumps({"schema": name(kind), **plain(content)}, indent=1, allow_nan=False)
+def dumps(document: Struct) -> str:
+    """A document as JSON; its type is one of `KINDS`, which names the kind."""
+    content = {"schema": name(_KIND_OF[type(document)]), **plain(document)}
+    return json.dumps(content, indent=1, allow_nan=False)
 
 
 def plain(value: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import click
 
@@ -13,6 +12,7 @@ from cyclometer.compare.expected import Verdict
 from cyclometer.errors import FAILED, NOT_COMPARABLE, PASS, REGRESSED
 from cyclometer.explain.difference import Difference
 from cyclometer.report.cells import signed
+from cyclometer.report.documents import Expected, ExpectedRow
 from cyclometer.text import plain
 
 _MOST_FUNCTIONS = 3
@@ -33,12 +33,13 @@ def code(found: Sequence[Verdict]) -> int:
 
 def show(found: Sequence[Verdict], functions: Mapping[str, Difference]) -> None:
     """Prints what is not as expected, with the functions that carry it where they are known."""
+    document = as_json(found, functions)
     for verdict in _ORDER:
-        for one in (one for one in found if one.verdict == verdict):
+        for one in (one for one in document.rows if one.verdict == verdict):
             click.echo(plain(f"{one.key}: {_sentence(one)}"))
             if one.key in functions:
-                click.echo(plain(f"    {'; '.join(_functions(functions[one.key]))}"))
-    click.echo(sentence(found))
+                click.echo(plain(f"    {'; '.join(one.functions)}"))
+    click.echo(document.summary)
 
 
 def sentence(found: Sequence[Verdict]) -> str:
@@ -51,25 +52,26 @@ def sentence(found: Sequence[Verdict]) -> str:
     return f"{same}, {different}; write an intended change down with --update."
 
 
-def as_json(found: Sequence[Verdict], functions: Mapping[str, Difference]) -> dict[str, Any]:
-    """{"rows": [{"table", "key", "verdict", "expected", "measured", ...}], "summary"}."""
+def as_json(found: Sequence[Verdict], functions: Mapping[str, Difference]) -> Expected:
+    """Every row, with the functions that carry its change where they are known."""
     rows = [
-        {
-            "table": one.table,
-            "key": one.key,
-            "verdict": one.verdict,
-            "expected": one.expected,
-            "measured": one.measured,
-            "change": one.change,
-            "reason": one.reason,
-            "functions": _functions(functions[one.key]) if one.key in functions else [],
-        }
+        ExpectedRow(
+            table=one.table,
+            key=one.key,
+            verdict=one.verdict,
+            expected=one.expected,
+            measured=one.measured,
+            unit=one.unit,
+            change=one.change,
+            reason=one.reason,
+            functions=_functions(functions[one.key]) if one.key in functions else [],
+        )
         for one in found
     ]
-    return {"rows": rows, "summary": sentence(found)}
+    return Expected(rows, sentence(found))
 
 
-def _sentence(one: Verdict) -> str:
+def _sentence(one: ExpectedRow) -> str:
     if one.verdict == "gone":
         return f"gone; {one.table} expects {one.expected:g}"
     if one.verdict == "new":

@@ -11,13 +11,27 @@ from rich import box
 from rich.table import Table
 
 from cyclometer.explain.difference import Difference, PartChange
-from cyclometer.explain.explanation import Explanation
+from cyclometer.explain.explanation import Explanation, Instruction, Line
 from cyclometer.explain.floor import FloorShare
 from cyclometer.explain.footprint import Footprint
 from cyclometer.explain.parts import Part, together
 from cyclometer.explain.span import ROLE as SPAN
+from cyclometer.record.address_map import Place
 from cyclometer.report import harts
 from cyclometer.report.comparison import paper
+from cyclometer.report.explain_documents import (
+    CallStack,
+    ChangedPart,
+    CodeFootprint,
+    ExplainedCircle,
+    ExplainedDifference,
+    ExplainedInstruction,
+    ExplainedSide,
+    ExplainedTurn,
+    HardwareFloor,
+    NamedPart,
+    SourceLine,
+)
 
 _MOST = 16  # functions that a terminal shows; JSON and HTML have all
 _BAR = 20
@@ -340,99 +354,110 @@ def signed_causes(change: PartChange) -> str:
     return ", ".join(shares[:_NAMED])
 
 
-def as_json(steady: Explanation, cold: Explanation | None) -> dict[str, Any]:
+def as_json(steady: Explanation, cold: Explanation | None) -> ExplainedCircle:
     """Both turns with all views; counts are of all explained turns together, `turns` says how
     many.
     """
-    return {role: turn_json(e) for role, e in (("steady", steady), ("cold", cold)) if e is not None}
+    return ExplainedCircle(turn_json(steady), turn_json(cold) if cold else None)
 
 
-def turn_json(e: Explanation) -> dict[str, Any]:
+def turn_json(e: Explanation) -> ExplainedTurn:
     """All views of one explanation; counts as in `as_json`."""
     facts = e.facts
-    return {
-        "circle": facts.contract.key,
-        "target": facts.target,
-        "configuration": facts.configuration,
-        "unit": facts.clock.unit,
-        "turns": e.turn.turns,
-        "total": e.turn.length,
-        "latency": float(e.latency),
-        "measured": None if e.measured is None else float(e.measured),
-        "exact": e.turn.exact,
-        "steady": e.turn.steady,
-        "in_sequence": e.in_sequence,
-        "footprint": footprint_json(e.footprint),
-        "hart": e.hart,
-        "harts": [harts.lane_json(lane) for lane in e.harts],
-        "causes": e.whole.by_cause,
-        "phases": [_part_json(part, name=part.name) for part in e.phases],
-        "modes": [_part_json(part, name=part.name) for part in e.modes],
-        "system_calls": [_part_json(part, name=part.name) for part in e.system_calls],
-        "subsystems": [_part_json(part, name=part.name) for part in e.subsystems],
-        "inclusive": [_part_json(part, name=part.name) for part in e.inclusive],
-        "functions": [_part_json(part, name=part.name) for part in e.functions],
-        "lines": [
-            _part_json(p, function=p.name[0], file=p.name[1], line=p.name[2]) for p in e.lines
+    return ExplainedTurn(
+        circle=facts.contract.key,
+        target=facts.target,
+        configuration=facts.configuration,
+        unit=facts.clock.unit,
+        turns=e.turn.turns,
+        total=e.turn.length,
+        latency=float(e.latency),
+        measured=None if e.measured is None else float(e.measured),
+        exact=e.turn.exact,
+        steady=e.turn.steady,
+        in_sequence=e.in_sequence,
+        footprint=_footprint(e.footprint),
+        hart=e.hart,
+        harts=[harts.lane_json(lane) for lane in e.harts],
+        causes=_counts(e.whole),
+        phases=_named(e.phases),
+        modes=_named(e.modes),
+        system_calls=_named(e.system_calls),
+        subsystems=_named(e.subsystems),
+        inclusive=_named(e.inclusive),
+        functions=_named(e.functions),
+        lines=[_line(part) for part in e.lines],
+        instructions=[_instruction(e.places[part.name], part) for part in e.instructions],
+        stacks=[
+            CallStack(part.total, part.instructions, _counts(part), stack=list(part.name))
+            for part in e.stacks
         ],
-        "instructions": [_instruction_json(e, part) for part in e.instructions],
-        "stacks": [_part_json(part, stack=list(part.name)) for part in e.stacks],
-        "floor": [
-            {
-                "name": s.name,
-                "count": float(s.count),
-                "each": float(s.each),
-                "total": float(s.total),
-            }
-            for s in e.floor
+        floor=[
+            HardwareFloor(s.name, float(s.count), float(s.each), float(s.total)) for s in e.floor
         ],
-    }
+    )
 
 
-def footprint_json(f: Footprint) -> dict[str, float]:
-    """Distinct lines and pages of all explained turns, and the branches of one."""
-    return {"lines_64_bytes": f.lines, "pages_4_kib": f.pages, "branches": float(f.branches)}
+def _footprint(f: Footprint) -> CodeFootprint:
+    return CodeFootprint(f.lines, f.pages, float(f.branches))
 
 
-def _part_json(part: Part[Any], **name: Any) -> dict[str, Any]:
-    return {**name, "total": part.total, "instructions": part.instructions, "causes": part.by_cause}
+def _counts(part: Part[Any]) -> dict[str, float]:
+    return dict(part.by_cause)
 
 
-def _instruction_json(e: Explanation, part: Part[tuple[bool, int]]) -> dict[str, Any]:
-    place = e.places[part.name]
-    named = {"function": place.function, "file": place.file, "line": place.line, "text": place.text}
-    return _part_json(part, user=part.name[0], pc=part.name[1], **named)
+def _named(parts: Sequence[Part[str]]) -> list[NamedPart]:
+    return [
+        NamedPart(part.total, part.instructions, _counts(part), name=part.name) for part in parts
+    ]
 
 
-def difference_json(found: Difference) -> dict[str, Any]:
+def _line(part: Part[Line]) -> SourceLine:
+    function, file, line = part.name
+    counted = (part.total, part.instructions, _counts(part))
+    return SourceLine(*counted, function=function, file=file, line=line)
+
+
+def _instruction(place: Place, part: Part[Instruction]) -> ExplainedInstruction:
+    user, pc = part.name
+    return ExplainedInstruction(
+        part.total,
+        part.instructions,
+        _counts(part),
+        user=user,
+        pc=pc,
+        function=place.function,
+        file=place.file,
+        line=place.line,
+        text=place.text,
+    )
+
+
+def difference_json(found: Difference) -> ExplainedDifference:
     """Both sides in short, and every change."""
-    sides = (("before", found.before), ("after", found.after))
-    views = {
-        title: [_change_json(change) for change in getattr(found, title)]
-        for title in ("functions", "phases", "system_calls", "subsystems", "modes", "causes")
-    }
+    return ExplainedDifference(**difference_members(found))
+
+
+def difference_members(found: Difference) -> dict[str, Any]:
+    """What every document on two turns has."""
+    views = ("functions", "phases", "system_calls", "subsystems", "modes", "causes")
     return {
         "circle": found.before.facts.contract.key,
         "unit": found.before.facts.clock.unit,
-        **{
-            name: {
-                "target": e.facts.target,
-                "configuration": e.facts.configuration,
-                "total": float(e.length),
-                "footprint": footprint_json(e.footprint),
-            }
-            for name, e in sides
-        },
+        "before": _side(found.before),
+        "after": _side(found.after),
         "change": float(found.whole.change),
-        **views,
+        **{view: [_changed(one) for one in getattr(found, view)] for view in views},
     }
 
 
-def _change_json(change: PartChange) -> dict[str, Any]:
-    by_cause = {name: float(count) for name, count in change.by_cause.items()}
-    sides = {
-        "before": float(change.before),
-        "after": float(change.after),
-        "change": float(change.change),
-    }
-    return {"name": change.name, **sides, "causes": by_cause}
+def _side(e: Explanation) -> ExplainedSide:
+    facts = e.facts
+    return ExplainedSide(
+        facts.target, facts.configuration, float(e.length), _footprint(e.footprint)
+    )
+
+
+def _changed(one: PartChange) -> ChangedPart:
+    by_cause = {name: float(count) for name, count in one.by_cause.items()}
+    return ChangedPart(one.name, float(one.before), float(one.after), float(one.change), by_cause)

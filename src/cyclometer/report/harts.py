@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 from cyclometer.explain.explanation import Explanation
 from cyclometer.explain.harts import WAITS, HartLane
 from cyclometer.explain.parts import LEVELS
+from cyclometer.report.explain_documents import ExplainedHart, HartStretch
 
 _COLUMNS = 64
 _LETTERS = {
@@ -57,13 +57,8 @@ def shares(e: Explanation, lane: HartLane) -> list[Fraction]:
     return [e.a_turn(count) for count in (e.turn.length - sum(waits), *waits)]
 
 
-def lane_json(lane: HartLane) -> dict[str, Any]:
+def lane_json(lane: HartLane) -> ExplainedHart:
     """A hart's waits in all explained turns, and every stretch in order."""
-    return {
-        "hart": lane.hart,
-        "waited": {state: cycles for state in WAITS if (cycles := lane.cycles(state))},
-        "stretches": [
-            {"start": s.start, "stop": s.stop, "state": s.state, "function": s.function}
-            for s in lane.stretches
-        ],
-    }
+    waited = {state: cycles for state in WAITS if (cycles := lane.cycles(state))}
+    stretches = [HartStretch(s.start, s.stop, s.state, s.function) for s in lane.stretches]
+    return ExplainedHart(lane.hart, waited, stretches)

@@ -14,8 +14,6 @@ from cyclometer.report.cells import signed
 from cyclometer.report.markdown import code, line, words
 from cyclometer.text import plain
 
-KIND = "history"
-
 _MOST_NAMED = 8
 _MARKDOWN_ROWS = 25
 

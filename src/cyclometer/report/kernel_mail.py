@@ -8,11 +8,11 @@ import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from cyclometer.compare.finding import Finding
 from cyclometer.explain.difference import Difference, PartChange
 from cyclometer.explain.kernels import KernelRow, Kernels
+from cyclometer.report import documents
 from cyclometer.text import plain
 
 WIDTH = 78
@@ -40,34 +40,35 @@ def text(
     return "".join(f"{_ascii(line)}\n" for line in lines)
 
 
-def as_json(found: Kernels, timed: Mapping[str, Finding]) -> dict[str, Any]:
+def as_json(found: Kernels, timed: Mapping[str, Finding]) -> documents.KernelsCompared:
     """The same as numbers, all functions included."""
     old, new = found.names
-    rows = [_row_json(row, timed.get(row.key)) for row in found.rows]
-    return {"old": old, "new": new, "rows": rows, "options": found.options()}
+    rows = [_row(row, timed.get(row.key)) for row in found.rows]
+    return documents.KernelsCompared(old, new, rows, found.options())
 
 
-def _row_json(row: KernelRow, timed: Finding | None) -> dict[str, Any]:
+def _row(row: KernelRow, timed: Finding | None) -> documents.KernelRow:
     counted = bool(row.before and row.after)
-    subsystems = row.difference.subsystems if row.difference else ()
-    return {
-        "key": row.key,
-        "old": list(row.before),
-        "new": list(row.after),
-        "change": row.change if counted else None,
-        "share": row.share if counted else None,
-        "why": row.why,
-        "explained": None if row.explained is None else float(row.explained),
-        "functions": [_change_json(one) for one in row.functions],
-        "subsystems": [_change_json(one) for one in subsystems],
-        "time": timed.change if timed else None,
-        "verdict": timed.verdict if timed else None,
-    }
+    return documents.KernelRow(
+        key=row.key,
+        old=list(row.before),
+        new=list(row.after),
+        change=row.change if counted else None,
+        share=row.share if counted else None,
+        why=row.why,
+        explained=None if row.explained is None else float(row.explained),
+        functions=_carriers(row.functions),
+        subsystems=_carriers(row.difference.subsystems if row.difference else ()),
+        time=timed.change if timed else None,
+        verdict=timed.verdict if timed else None,
+    )
 
 
-def _change_json(one: PartChange) -> dict[str, Any]:
-    sides = {"before": float(one.before), "after": float(one.after), "change": float(one.change)}
-    return {"name": one.name, **sides}
+def _carriers(changes: Sequence[PartChange]) -> list[documents.CarriedChange]:
+    return [
+        documents.CarriedChange(c.name, float(c.before), float(c.after), float(c.change))
+        for c in changes
+    ]
 
 
 def _ascii(line: str) -> str:

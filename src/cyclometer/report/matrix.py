@@ -14,8 +14,6 @@ from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line, words
 from cyclometer.report.table import latency
 
-KIND = "matrix"
-
 _MARKDOWN_ROWS = 25
 
 

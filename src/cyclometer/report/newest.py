@@ -5,25 +5,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
 from cyclometer.compare.newest import Newest
 from cyclometer.report.cells import signed
+from cyclometer.report.documents import NewestPoint, NewestPoints
 from cyclometer.report.markdown import code, line, words
 from cyclometer.text import plain
-
-KIND = "newest"
 
 _ORDER = ("regressed", "undecided", "improved", "expected")
 
 
 def show(found: Sequence[Newest]) -> None:
     """Prints the circles whose newest point is not as expected, and how many are."""
-    for one in _listed(found):
+    document = as_json(found)
+    for one in _listed(document):
         click.echo(plain(f"{one.verdict:9}  {one.key}: {_said(one)}"))
-    click.echo(sentence(found))
+    click.echo(document.summary)
 
 
 def sentence(found: Sequence[Newest]) -> str:
@@ -33,44 +32,43 @@ def sentence(found: Sequence[Newest]) -> str:
     return f"newest points against those before: {told or 'none'}."
 
 
-def as_json(found: Sequence[Newest]) -> dict[str, Any]:
-    """{"rows": [{"key", "unit", "when", "value", "points", "change", "p", "verdict"}],
-    "summary"}.
-    """
+def as_json(found: Sequence[Newest]) -> NewestPoints:
+    """Every circle's newest point with its verdict."""
     rows = [
-        {
-            "key": one.key,
-            "unit": one.point.unit,
-            "configuration": one.point.configuration,
-            "when": one.point.when,
-            "value": one.point.value,
-            "points": len(one.past),
-            "change": one.change,
-            "p": one.p,
-            "verdict": one.verdict,
-        }
+        NewestPoint(
+            key=one.key,
+            unit=one.point.unit,
+            configuration=dict(one.point.configuration),
+            when=one.point.when,
+            value=one.point.value,
+            points=len(one.past),
+            change=one.change,
+            p=one.p,
+            verdict=one.verdict,
+        )
         for one in found
     ]
-    return {"rows": rows, "summary": sentence(found)}
+    return NewestPoints(rows, sentence(found))
 
 
 def markdown(found: Sequence[Newest]) -> str:
     """The sentence, and a table of what is not as expected."""
-    lines = [f"**{words(sentence(found))}**", ""]
-    if listed := _listed(found):
+    document = as_json(found)
+    lines = [f"**{words(document.summary)}**", ""]
+    if listed := _listed(document):
         lines += ["| circle | verdict | newest |", "|---|---|---|"]
     lines += [line((code(one.key), one.verdict, words(_said(one)))) for one in listed]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _listed(found: Sequence[Newest]) -> list[Newest]:
-    odd = [one for one in found if one.verdict != "expected"]
+def _listed(found: NewestPoints) -> list[NewestPoint]:
+    odd = [one for one in found.rows if one.verdict != "expected"]
     return sorted(odd, key=lambda one: (_ORDER.index(one.verdict), -abs(one.change or 0.0)))
 
 
-def _said(one: Newest) -> str:
-    value = f"{one.point.value:.5g} {one.point.unit}"
+def _said(one: NewestPoint) -> str:
+    value = f"{one.value:.5g} {one.unit}"
     if one.change is None:
-        return f"{value}, with {len(one.past)} points before it since its last change, too few"
+        return f"{value}, with {one.points} points before it since its last change, too few"
     chance = "exact clock" if one.p is None else f"p {one.p:.2g}"
-    return f"{signed(one.change)} to {value}, against {len(one.past)} points before; {chance}"
+    return f"{signed(one.change)} to {value}, against {one.points} points before; {chance}"

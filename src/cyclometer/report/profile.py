@@ -6,7 +6,6 @@ JSON.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -18,6 +17,13 @@ from cyclometer.explain.profile import LatencyShare, LatencyShares, ShareChange
 from cyclometer.record.profile import Profile
 from cyclometer.report import explanation
 from cyclometer.report.comparison import paper
+from cyclometer.report.explain_documents import (
+    SampledChange,
+    SampledCircle,
+    SampledDifference,
+    SampledPart,
+    SampledStack,
+)
 
 _MOST = 20
 _BAR = 20
@@ -162,54 +168,51 @@ def show_difference(
     )
 
 
-def as_json(found: LatencyShares, exact: Explanation | None = None) -> dict[str, Any]:
+def as_json(found: LatencyShares, exact: Explanation | None = None) -> SampledCircle:
     """Everything, with the stacks."""
     p = found.profile
-    return {
-        "circle": p.contract.key,
-        "target": p.target,
-        "configuration": p.configuration,
-        "unit": p.clock.unit,
-        "latency": p.a_turn,
-        "event": p.event,
-        "precise": p.precise,
-        "period": p.every,
-        "turns": p.turns,
-        "samples": p.seen,
-        "expected": p.expected,
-        "outside": p.outside,
-        "lost": p.lost,
-        "kernel_seen": p.kernel_seen,
-        "levels": [_share(part) for part in found.levels],
-        "inclusive": [_share(part) for part in found.inclusive],
-        "functions": [_share(part) for part in found.functions],
-        "stacks": [
-            {"frames": stack.frames, "level": stack.level, "samples": stack.count}
-            for stack in p.stacks
-        ],
-        "exact": explanation.turn_json(exact) if exact else None,
-    }
+    return SampledCircle(
+        circle=p.contract.key,
+        target=p.target,
+        configuration=dict(p.configuration),
+        unit=p.clock.unit,
+        latency=p.a_turn,
+        event=p.event,
+        precise=p.precise,
+        period=p.every,
+        turns=p.turns,
+        samples=p.seen,
+        expected=p.expected,
+        outside=p.outside,
+        lost=p.lost,
+        kernel_seen=p.kernel_seen,
+        levels=_parts(found.levels),
+        inclusive=_parts(found.inclusive),
+        functions=_parts(found.functions),
+        stacks=[SampledStack(list(one.frames), one.level, one.count) for one in p.stacks],
+        exact=explanation.turn_json(exact) if exact else None,
+    )
 
 
-def _share(part: LatencyShare) -> dict[str, Any]:
-    return {
-        "name": part.name,
-        "level": part.level,
-        "samples": part.samples,
-        "share": part.share,
-        "interval": [part.interval.low, part.interval.high],
-        "value": part.value,
-    }
-
-
-def difference_json(changes: Iterable[ShareChange]) -> list[dict[str, Any]]:
-    """Every function's change."""
+def _parts(shares: Iterable[LatencyShare]) -> list[SampledPart]:
     return [
-        {
-            "name": one.name,
-            "before": one.before,
-            "after": one.after,
-            "interval": [one.change.low, one.change.high],
-        }
-        for one in changes
+        SampledPart(
+            one.name,
+            one.level,
+            one.samples,
+            one.share,
+            (one.interval.low, one.interval.high),
+            one.value,
+        )
+        for one in shares
     ]
+
+
+def difference_json(changes: Iterable[ShareChange]) -> SampledDifference:
+    """Every function's change."""
+    return SampledDifference(
+        [
+            SampledChange(one.name, one.before, one.after, (one.change.low, one.change.high))
+            for one in changes
+        ]
+    )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -12,6 +11,7 @@ from rich.table import Table
 from cyclometer.explain.span import Path, extra, parts_at
 from cyclometer.record.span import Spanned, Wanted
 from cyclometer.report.comparison import paper
+from cyclometer.report.explain_documents import ExecutedPath, ExecutedPaths
 from cyclometer.report.explanation import options
 
 _MOST = 20  # paths that a terminal shows; JSON has all
@@ -62,25 +62,25 @@ def _spread(lengths: list[int]) -> str:
     return f"{lengths[0]} / {median(lengths):g} / {lengths[-1]}"
 
 
-def as_json(target: str, spanned: Spanned, wanted: Wanted, found: list[Path]) -> dict[str, Any]:
+def as_json(target: str, spanned: Spanned, wanted: Wanted, found: list[Path]) -> ExecutedPaths:
     """All paths with the length of each window."""
-    return {
-        "target": target,
-        "configuration": dict(spanned.settings),
-        "unit": spanned.clock.unit,
-        "from": wanted.start,
-        "to": wanted.stop,
-        "skipped": wanted.skip,
-        "ended": spanned.ended,
-        "paths": [
-            {
-                "first": path.first,
-                "instructions": len(path.steps),
-                "interrupted": path.interrupted,
-                "lengths": path.lengths,
-                "leaves": parts_at(found[0], path, spanned.places) if path is not found[0] else "",
-                "functions": dict(extra(found[0], path, spanned.places)),
-            }
+    return ExecutedPaths(
+        target=target,
+        configuration=dict(spanned.settings),
+        unit=spanned.clock.unit,
+        start=wanted.start,
+        stop=wanted.stop,
+        skipped=wanted.skip,
+        ended=spanned.ended,
+        paths=[
+            ExecutedPath(
+                first=path.first,
+                instructions=len(path.steps),
+                interrupted=path.interrupted,
+                lengths=path.lengths,
+                leaves=parts_at(found[0], path, spanned.places) if path is not found[0] else "",
+                functions=dict(extra(found[0], path, spanned.places)),
+            )
             for path in found
         ],
-    }
+    )

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from cyclometer.explain.tail import Tail
 from cyclometer.report import explanation
 from cyclometer.report.comparison import paper
+from cyclometer.report.explain_documents import ExplainedTail
 from cyclometer.report.explanation import number, options, signed
 
 _LENGTHS = 6  # that are listed
@@ -61,14 +61,13 @@ def _turns(found: Tail) -> int:
     return len(found.lengths) * found.each
 
 
-def as_json(found: Tail) -> dict[str, Any]:
+def as_json(found: Tail) -> ExplainedTail:
     """All lengths, and the changes of `explain --diff` from the common turn to the other."""
-    period = None if found.period is None else found.period * found.each
-    return {
-        "turns_each": found.each,
-        "lengths": list(found.lengths),
-        "common": found.common,
-        "differing": list(found.at),
-        "period": period,
-        **explanation.difference_json(found.difference),
-    }
+    return ExplainedTail(
+        **explanation.difference_members(found.difference),
+        turns_each=found.each,
+        lengths=list(found.lengths),
+        common=found.common,
+        differing=list(found.at),
+        period=None if found.period is None else found.period * found.each,
+    )

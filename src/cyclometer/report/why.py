@@ -11,7 +11,6 @@ from cyclometer.report.comparison import paper
 from cyclometer.report.explain_documents import Counted, CountedCircle
 from cyclometer.report.markdown import code, line
 
-KIND = "why"
 _NONE = (
     "Neither side has counters of the processor for a circle of both; `cyclometer doctor` says "
     "whether this machine shows them."

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from cyclometer.errors import BadFile, UsageError
 from cyclometer.store import index
@@ -61,17 +60,3 @@ def _found(location: Location, known: Sequence[str], prefix: str) -> str:
             f"{len(matching)} bundles of {location.url} begin with {prefix!r}; write more digits"
         )
     return matching[0]
-
-
-def as_json(entry: ListedBundle) -> dict[str, Any]:
-    """An entry as `store ls --json` prints it."""
-    return {
-        "bundle": entry.bundle,
-        "created": f"{entry.created.isoformat()}+00:00",
-        "target": entry.target,
-        "title": entry.title,
-        "task": entry.task,
-        "rows": entry.rows,
-        "problems": entry.problems,
-        "samples": entry.samples,
-    }

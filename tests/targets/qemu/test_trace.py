@@ -99,7 +99,7 @@ def test_an_interrupt_that_was_pending_at_the_stop_came_before_the_window() -> N
         [OPEN, stopped, interrupt, step(0x80200000, SUPERVISOR), OPEN, step(0x1004, USER), CLOSE]
     )
     steps = qemu_trace._parsed(log.encode(), Spaces(), qemu_trace.RISCV64)
-    assert [s.pc for s in qemu_trace._opened(steps, [0x1000, 0x2000])] == [0x1000, 0x1004, 0x1008]
+    assert qemu_trace._opened(steps, [0x1000, 0x2000])["pc"].tolist() == [0x1000, 0x1004, 0x1008]
 
 
 def test_other_harts_are_left_out() -> None:

@@ -36,7 +36,7 @@ def trap(number: int, name: str) -> str:
     )
 
 
-def result(*parts: str) -> list[qemu_trace._Logged]:
+def result(*parts: str) -> qemu_trace._Logged:
     return qemu_trace._parsed("".join(parts).encode(), Spaces(), qemu_trace.AARCH64)
 
 
@@ -48,7 +48,7 @@ def test_privilege_is_the_exception_level_with_and_without_a_secure_world() -> N
         step(KERNEL, 1, secure="S "),
         step(9, 3),
     )
-    assert [s.privilege for s in steps] == [0, 1, 0, 1, 3]
+    assert steps["privilege"].tolist() == [0, 1, 0, 1, 3]
 
 
 def test_a_system_call_counts_and_an_access_that_faults_does_not_for_it_runs_again() -> None:
@@ -60,8 +60,8 @@ def test_a_system_call_counts_and_an_access_that_faults_does_not_for_it_runs_aga
         trap(4, "Data Abort"),
         step(KERNEL, 1),
     )
-    assert [s.flags for s in steps] == [TRAPPED, 0, TRAPPED, 0]
-    assert [s.count for s in steps] == [1, 1, 0, 1]
+    assert steps["flags"].tolist() == [TRAPPED, 0, TRAPPED, 0]
+    assert steps["count"].tolist() == [1, 1, 0, 1]
 
 
 def test_an_interrupt_and_an_instruction_that_cannot_be_fetched_undo_no_step() -> None:
@@ -73,13 +73,13 @@ def test_an_interrupt_and_an_instruction_that_cannot_be_fetched_undo_no_step() -
         trap(3, "Prefetch Abort"),
         step(KERNEL, 1),
     )
-    assert [s.flags for s in steps] == [0, INTERRUPTED, 0, INTERRUPTED]
-    assert [s.count for s in steps] == [1, 1, 1, 1]
+    assert steps["flags"].tolist() == [0, INTERRUPTED, 0, INTERRUPTED]
+    assert steps["count"].tolist() == [1, 1, 1, 1]
 
 
 def test_what_is_done_again_for_a_device_was_not_done() -> None:
     steps = result(step(1, 0), step(5, 0), step(5, 0, block="ff038201"), step(9, 0))
-    assert [s.pc for s in steps] == [1, 5, 9]
+    assert steps["pc"].tolist() == [1, 5, 9]
 
 
 def spaces_of(*parts: str, root: int) -> list[int]:
@@ -92,7 +92,7 @@ def spaces_of(*parts: str, root: int) -> list[int]:
     }
     assert register is not None
     qemu_trace._follow(register, root, steps, log, code, spaces)
-    return [s.space for s in steps]
+    return steps["space"].tolist()
 
 
 def test_an_address_space_lasts_until_the_kernel_writes_another_root() -> None:

@@ -16,16 +16,13 @@ from cyclometer.targets.qemu import trace as qemu_trace
 from cyclometer.targets.qemu.blocks import Code
 from cyclometer.targets.qemu_linux import trace as guest_trace
 from cyclometer.targets.qemu_linux.symbols import Symbols
+from tests.targets.qemu.logs import x86_block
 
 USER, KERNEL = "0040c2b3", "0040c290"  # flags of a block: privilege level 3 and 0
 
 
 def step(pc: int, flags: str, root: int = 0x5552000) -> str:
-    registers = (
-        f"RIP={pc:016x} RFL=00000246 CPL=0\nCR0=80050033 CR2=0000000000000000 "
-        f"CR3={root:016x} CR4=000006b0\n"
-    )
-    return f"Trace 0: 0x7f109d600100 [0000000000000000/{pc:016x}/{flags}/ff020201] \n{registers}"
+    return x86_block(pc, flags, "ff020201", root=root)
 
 
 def interrupt(vector: int, at: int = 0) -> str:
@@ -35,7 +32,7 @@ def interrupt(vector: int, at: int = 0) -> str:
     )
 
 
-def result(log: str) -> list[qemu_trace._Logged]:
+def result(log: str) -> qemu_trace._Logged:
     return qemu_trace._parsed(log.encode(), qemu_trace.Spaces(), qemu_trace.X86_64)
 
 
@@ -43,7 +40,7 @@ def test_privilege_and_space_come_from_each_steps_own_words() -> None:
     steps = result(
         step(0x401000, USER) + step(0xFFFFFFFF81000000, KERNEL) + step(0x401004, USER, 0x7777000)
     )
-    assert [(s.pc, s.privilege, s.space, s.count) for s in steps] == [
+    assert steps[["pc", "privilege", "space", "count"]].tolist() == [
         (0x401000, 0, 0, 1),
         (0xFFFFFFFF81000000, 1, 0, 1),
         (0x401004, 0, 1, 1),
@@ -59,8 +56,8 @@ def test_an_interrupt_marks_the_step_it_led_to_and_a_fault_the_step_it_undid() -
         + interrupt(0x0E, at=3)
         + step(4, KERNEL)
     )
-    assert [s.flags for s in steps] == [0, INTERRUPTED, TRAPPED, 0]
-    assert [s.count for s in steps] == [1, 1, 0, 1]
+    assert steps["flags"].tolist() == [0, INTERRUPTED, TRAPPED, 0]
+    assert steps["count"].tolist() == [1, 1, 0, 1]
 
 
 def test_an_instruction_is_told_once_by_address_words_and_text() -> None:

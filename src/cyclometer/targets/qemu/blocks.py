@@ -6,9 +6,11 @@ x86-64.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
 
 from cyclometer.errors import MeasurementFailed
 
@@ -34,8 +36,7 @@ class Code:
         return int.from_bytes(self.data[:4], "little")
 
 
-@dataclass(frozen=True)
-class BlockKey:
+class BlockKey(NamedTuple):
     """How the log names what it ran: where, in which state of the processor, how translated."""
 
     pc: int
@@ -56,6 +57,9 @@ class Blocks:
     code: dict[int, Code] = field(default_factory=dict)
     _last: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by where it begins
     _known: dict[BlockKey, tuple[int, ...]] = field(default_factory=dict)
+    # how far from its first stack pointer each instruction of a block finds it; None where one
+    # loads it
+    _offsets: dict[tuple[int, ...], list[int] | None] = field(default_factory=dict)
 
     def translated(self, listing: bytes) -> None:
         """Takes a block's lines; a long instruction takes several, of which the first has text."""
@@ -78,6 +82,25 @@ class Blocks:
                 )
             self._known[block] = found
         return self._known[block]
+
+    def pointers(self, pcs: tuple[int, ...], first: int, following: int | None) -> list[int]:
+        """The stack pointer that each instruction of a block finds: `first` and what pushes and
+        pops made of it; behind an instruction that loads another, so that the next block finds
+        `following`.
+        """
+        if pcs not in self._offsets:
+            moves = self._moved(pcs[:-1])
+            known = [move for move in moves if move is not None]
+            self._offsets[pcs] = (
+                list(accumulate(known, initial=0)) if len(known) == len(moves) else None
+            )
+        offsets = self._offsets[pcs]
+        if offsets is not None:
+            return [first + offset for offset in offsets]
+        return _around(self._moved(pcs), first, following)
+
+    def _moved(self, pcs: Sequence[int]) -> list[int | None]:
+        return [_moves(self.code[pc].text) if pc in self.code else 0 for pc in pcs]
 
 
 def code(log: bytes) -> dict[int, Code]:
@@ -104,24 +127,19 @@ def listed(lines: bytes) -> dict[int, Code]:
     return found
 
 
-def pointers(
-    pcs: Sequence[int], code: Mapping[int, Code], first: int, following: int | None
-) -> list[int]:
-    """The stack pointer that each instruction of a block finds: `first` and what pushes and pops
-    made of it; behind an instruction that loads another, so that the next block finds `following`.
-    """
-    moves = [_moves(code[pc].text) if pc in code else 0 for pc in pcs]
+def _around(moves: Sequence[int | None], first: int, following: int | None) -> list[int]:
+    """Pointers of a block of which an instruction loads the pointer: from both ends to there."""
     found = [first]
     for move in moves[:-1]:
         if move is None:
             break
         found.append(found[-1] + move)
-    behind = [following] if following is not None and len(found) < len(pcs) else []
+    behind = [following] if following is not None and len(found) < len(moves) else []
     for move in reversed(moves[len(found) :]):
         if move is None or not behind:
             break
         behind.insert(0, behind[0] - move)
-    unknown = len(pcs) - len(found) - len(behind[:-1])
+    unknown = len(moves) - len(found) - len(behind[:-1])
     return found + [found[-1]] * unknown + behind[:-1]
 
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.instructions import Pattern
 from cyclometer.record.trace import INTERRUPTED, ISSUE, STEP, TRAPPED, USER, Steps
-from cyclometer.targets.qemu.blocks import BlockKey, Blocks, Code, pointers
+from cyclometer.targets.qemu.blocks import BlockKey, Blocks, Code
 from cyclometer.targets.qemu.blocks import code as logged_code
 from cyclometer.targets.qemu.debugger import Debugger
 
@@ -61,6 +62,7 @@ class Dialect:
     ] = ()  # causes that are none of the last step's doing, where the log does not say so
     unlogged: tuple[Pattern, ...] = ()  # instructions that enter the kernel without an exception
     root: Register | None = None
+    registers: tuple[str, ...] = ()  # that stand in one match with their block
 
     @property
     def blocks(self) -> bool:
@@ -72,10 +74,17 @@ class Dialect:
         return asynchronous == b"1" or cause in self.interrupts
 
 
-_EXECUTED = (
+_BLOCK = (
     rb"^Trace (?P<cpu>\d+): \S+ "
-    rb"\[[0-9a-f]+/(?P<pc>[0-9a-f]+)/(?P<flags>[0-9a-f]+)/(?P<block>[0-9a-f]+)\]"
-    rb"|^(?P<stopped>Stopped) execution of TB chain before "
+    rb"\[[0-9a-f]+/(?P<pc>[0-9a-f]+)/(?P<flags>[0-9a-f]+)/(?P<translation>[0-9a-f]+)\]"
+)
+_STOPPED = rb"|^(?P<stopped>Stopped) execution of TB chain before "
+_EXECUTED = rb"(?P<block>" + _BLOCK + rb")" + _STOPPED
+# The registers that matter stand on known lines of those behind a block: one search finds it all,
+# where one by one takes three times as long.
+_X86_64_REGISTERS = (
+    rb".*\nRAX=.*\nRSI=\S+ RDI=\S+ RBP=\S+ RSP=(?P<stack>[0-9a-f]+)"
+    rb"(?:\n.*){8,20}?\nCR0=\S+ CR2=\S+ CR3=(?P<space>[0-9a-f]+)"
 )
 RISCV64 = Dialect(
     re.compile(
@@ -92,9 +101,12 @@ RISCV64 = Dialect(
 )
 X86_64 = Dialect(
     re.compile(
-        _EXECUTED + rb"|^CR0=\S+ CR2=\S+ CR3=(?P<space>[0-9a-f]+)"
-        rb"|^RSI=\S+ RDI=\S+ RBP=\S+ RSP=(?P<stack>[0-9a-f]+)"
-        rb"|^ +\d+: v=(?P<cause>[0-9a-f]+) e=[0-9a-f]+ i=[01] cpl=\d IP=\w+:(?P<at>[0-9a-f]+)"
+        rb"(?P<block>"
+        + _BLOCK
+        + _X86_64_REGISTERS
+        + rb")"
+        + _STOPPED
+        + rb"|^ +\d+: v=(?P<cause>[0-9a-f]+) e=[0-9a-f]+ i=[01] cpl=\d IP=\w+:(?P<at>[0-9a-f]+)"
         rb"|^IN: .*\n(?P<listing>(?:0x[0-9a-f]+:.*\n)+)",
         re.MULTILINE,
     ),
@@ -103,6 +115,7 @@ X86_64 = Dialect(
     hint_bytes=7,
     interrupts=range(0x20, 0x100),  # Intel SDM vol. 3, table 6-1: vectors below are exceptions
     unlogged=((0xFFFF, 0x050F),),  # syscall
+    registers=("stack", "space"),
 )
 AARCH64 = Dialect(
     re.compile(
@@ -124,7 +137,7 @@ AARCH64 = Dialect(
 # by the instruction set's name
 DIALECTS = {"riscv64": RISCV64, "x86_64": X86_64, "aarch64": AARCH64}
 _ASID = range(44, 60)  # bits of satp
-_NOTED = frozenset(("level", "space", "stack"))  # lines of registers, by the group that they end in
+_NOTED = frozenset(("level", "space"))  # lines of registers, by the group that they end in
 
 
 @dataclass
@@ -189,7 +202,8 @@ def trace(
             if number in left:
                 machine.log("none")
                 log = machine.logged()
-                blocks.code |= logged_code(log)
+                if not dialect.blocks:
+                    blocks.code |= logged_code(log)
                 listed = _parsed(log, spaces, dialect, blocks)
                 if dialect.root:
                     _follow(dialect.root, root, listed, log, blocks.code, spaces)
@@ -200,53 +214,54 @@ def trace(
         return Tracing(machine.finish(), found, blocks.code)
 
 
-@dataclass(slots=True)
-class _Logged:
-    """One step of the log; `count` is how far it moved the clock."""
-
-    pc: int
-    privilege: int
-    flags: int = 0
-    space: int = 0
-    count: int = 1
-    at: int = 0  # in the log, where its registers follow
-    stack: int = 0  # its pointer, of the architecture whose calls push
+# A step of the log: `count` is how far it moved the clock, `at` where in the log its registers
+# follow, `stack` its pointer, of the architecture whose calls push.
+_LOGGED = np.dtype(
+    [
+        ("pc", "u8"),
+        ("privilege", "u1"),
+        ("flags", "u1"),
+        ("space", "u2"),
+        ("count", "u1"),
+        ("at", "u8"),
+        ("stack", "u8"),
+    ]
+)
+_Logged = NDArray[np.void]  # of dtype _LOGGED
 
 
 @dataclass(slots=True)
 class _Run:
-    """One block that ran, and its steps."""
+    """One block that ran, and the addresses of its steps, to all of which applies what the
+    registers say.
+    """
 
     block: BlockKey
-    steps: list[_Logged]
-
-    def note(self, name: str, value: int) -> None:
-        """What the registers say holds for every step of it."""
-        for step in self.steps:
-            setattr(step, name, value)
+    pcs: tuple[int, ...]
+    privilege: int
+    at: int
+    interrupted: bool = False  # before its first step
+    trapped: bool = False  # by its last step
+    counted: bool = True  # which moved the clock nevertheless
+    space: int = 0
+    stack: int = 0
 
     def trap(self, at: bytes | None, counted: bool) -> bool:
         """Ends it with the step that trapped: the one at `at`, or the last if that returns behind
         itself. False if it is none of them: the next instruction could not be fetched.
         """
-        pcs = [step.pc for step in self.steps]
-        if at is not None and int(at, 16) in pcs:
-            del self.steps[pcs.index(int(at, 16)) + 1 :]
-        elif at is not None and not counted:
+        pc = None if at is None else int(at, 16)
+        if pc in self.pcs:
+            self.pcs = self.pcs[: self.pcs.index(pc) + 1]
+        elif pc is not None and not counted:
             return False
-        self.steps[-1].flags |= TRAPPED
-        self.steps[-1].count = int(counted)
+        self.trapped, self.counted = True, counted
         return True
 
     def undo_from(self, following: BlockKey) -> None:
         """Takes back what QEMU began, for it met a device, and does again in `following`."""
-        pcs = [step.pc for step in self.steps]
-        if (
-            following.pc in pcs
-            and following.repeats(self.block)
-            and not self.steps[-1].flags & TRAPPED
-        ):
-            del self.steps[pcs.index(following.pc) :]
+        if following.repeats(self.block) and not self.trapped and following.pc in self.pcs:
+            self.pcs = self.pcs[: self.pcs.index(following.pc)]
 
 
 def logged_steps(log: bytes, places: AddressMap, spaces: Spaces, begins: Sequence[int]) -> Steps:
@@ -254,26 +269,30 @@ def logged_steps(log: bytes, places: AddressMap, spaces: Spaces, begins: Sequenc
     return _steps(_opened(_parsed(log, spaces, RISCV64), begins), places)
 
 
-def _opened(listed: Sequence[_Logged], opens: Sequence[int]) -> Sequence[_Logged]:
+def _opened(listed: _Logged, opens: Sequence[int]) -> _Logged:
     """Without what an interrupt that was pending at the stop ran before the hint."""
-    return listed[next((i for i, step in enumerate(listed) if step.pc in opens), 0) :]
+    return listed[int(np.argmax(np.isin(listed["pc"], np.array(opens, np.uint64)))) :]
 
 
-def _steps(listed: Sequence[_Logged], places: AddressMap) -> Steps:
+def _steps(listed: _Logged, places: AddressMap) -> Steps:
     """The log of a window as steps; the clock counts from its first instruction."""
     steps = np.zeros(len(listed), STEP)
     for name in ("pc", "privilege", "flags", "space", "stack"):
-        steps[name] = [getattr(step, name) for step in listed]
-    steps["causes"][:, ISSUE] = [step.count for step in listed]
-    steps["clock"] = steps["causes"][:, ISSUE].cumsum()
-    steps["insn"] = [places.at(step.pc, step.privilege == USER).insn for step in listed]
+        steps[name] = listed[name]
+    steps["causes"][:, ISSUE] = listed["count"]
+    steps["clock"] = listed["count"].cumsum(dtype=np.uint64)
+    for user in (False, True):
+        here = (steps["privilege"] == USER) == user
+        pcs, which = np.unique(steps["pc"][here], return_inverse=True)
+        encodings = [places.at(pc, user).insn for pc in pcs.tolist()]
+        steps["insn"][here] = np.array(encodings, np.uint32)[which]
     return steps
 
 
 def _follow(
     register: Register,
     root: int,
-    listed: Sequence[_Logged],
+    listed: _Logged,
     log: bytes,
     code: Mapping[int, Code],
     spaces: Spaces,
@@ -282,11 +301,13 @@ def _follow(
     another.
     """
     mask, value = register.writes
-    for step in listed:
-        step.space = spaces.number(root & register.bits)
-        known = code.get(step.pc)
-        if known and step.privilege != USER and known.insn & mask == value:
-            root = _general(known.insn & 31, log, step.at)
+    found = []
+    for pc, privilege, at in listed[["pc", "privilege", "at"]].tolist():
+        found.append(spaces.number(root & register.bits))
+        known = code.get(pc)
+        if known and privilege != USER and known.insn & mask == value:
+            root = _general(known.insn & 31, log, at)
+    listed["space"] = found
 
 
 def _general(number: int, log: bytes, at: int) -> int:
@@ -295,46 +316,45 @@ def _general(number: int, log: bytes, at: int) -> int:
     return int(found[1], 16) if found else 0
 
 
-def _parsed(
-    log: bytes, spaces: Spaces, dialect: Dialect, blocks: Blocks | None = None
-) -> list[_Logged]:
+def _parsed(log: bytes, spaces: Spaces, dialect: Dialect, blocks: Blocks | None = None) -> _Logged:
     """The steps of a log, in order. `blocks` is what is translated already, and learns more."""
     blocks = Blocks() if blocks is None else blocks
     runs: list[_Run] = []
-    hart, ours, pending = b"", False, 0
+    hart, ours, interrupted = b"", False, False
     for match in dialect.line.finditer(log):
         kind = match.lastgroup or ""
         if kind == "block":
-            cpu = match["cpu"]
+            cpu, *words = match.group("cpu", "pc", "flags", "translation")
             hart = hart or cpu
             ours = cpu == hart
             if ours:
-                block = BlockKey(
-                    int(match["pc"], 16), int(match["flags"], 16), int(match[kind], 16)
-                )
+                run = _run(words, match.end(), dialect, blocks)
                 if runs:
-                    runs[-1].undo_from(block)
-                pcs = blocks.of(block) if dialect.blocks else (block.pc,)
-                privilege = dialect.privileges[block.flags & 3]
-                at = match.end()
-                steps = [_Logged(pc, privilege, at=at) for pc in pcs]
-                steps[0].flags, pending = pending, 0
-                runs.append(_Run(block, steps))
+                    runs[-1].undo_from(run.block)
+                run.interrupted, interrupted = interrupted, False
+                runs.append(run)
+                for name in dialect.registers:
+                    _note(run, name, match[name], spaces, dialect)
         elif kind == "listing":
             blocks.translated(match[kind])
         elif kind in _NOTED:
             if ours and runs:
-                runs[-1].note(*_noted(kind, match[kind], spaces, dialect))
+                _note(runs[-1], kind, match[kind], spaces, dialect)
         elif kind == "stopped":
             if ours and runs:
                 runs.pop()  # an interrupt came between the line and the block
-        elif (fields := match.groupdict()).get("hart", hart) == hart and _between_steps(
-            fields, runs, dialect
-        ):
-            pending = INTERRUPTED
-    if dialect.blocks:
-        _follow_pointers(runs, blocks.code)
-    return [step for run in runs for step in run.steps]
+        elif (fields := match.groupdict()).get("hart", hart) == hart:
+            interrupted |= _between_steps(fields, runs, dialect)
+    runs = [run for run in runs if run.pcs]
+    stacks = _pointers(runs, blocks) if dialect.blocks else [run.stack for run in runs]
+    return _flattened(runs, stacks)
+
+
+def _run(words: Sequence[bytes], at: int, dialect: Dialect, blocks: Blocks) -> _Run:
+    """The block that the words of its line name; `at` is where its registers follow in the log."""
+    block = BlockKey(*(int(word, 16) for word in words))
+    pcs = blocks.of(block) if dialect.blocks else (block.pc,)
+    return _Run(block, pcs, dialect.privileges[block.flags & 3], at)
 
 
 def _between_steps(
@@ -347,21 +367,39 @@ def _between_steps(
     return bool(runs) and not runs[-1].trap(fields.get("at"), cause in dialect.counted)
 
 
-def _noted(kind: str, said: bytes, spaces: Spaces, dialect: Dialect) -> tuple[str, int]:
-    """What a line of registers says: a field of a step, and its value."""
-    if kind == "level":
-        return "privilege", dialect.privileges[int(said)]
-    if kind == "space":
-        return "space", spaces.number(int(said, 16))
-    return "stack", int(said, 16)
+def _note(run: _Run, name: str, said: bytes, spaces: Spaces, dialect: Dialect) -> None:
+    """Takes what a register says of a block."""
+    if name == "level":
+        run.privilege = dialect.privileges[int(said)]
+    elif name == "space":
+        run.space = spaces.number(int(said, 16))
+    else:
+        run.stack = int(said, 16)
 
 
-def _follow_pointers(runs: Sequence[_Run], code: Mapping[int, Code]) -> None:
-    """Gives each step of a block the stack pointer that it found."""
-    ran = [run.steps for run in runs if run.steps]
-    for steps, following in zip_longest(ran, ran[1:]):
-        straight = following and not (steps[-1].flags & TRAPPED or following[0].flags & INTERRUPTED)
-        behind = following[0].stack if straight else None
-        found = pointers([step.pc for step in steps], code, steps[0].stack, behind)
-        for step, pointer in zip(steps, found, strict=True):
-            step.stack = pointer
+def _flattened(runs: Sequence[_Run], stacks: Sequence[int]) -> _Logged:
+    """The steps of all blocks in a row, with the stack pointer that each found."""
+    lengths = np.array([len(run.pcs) for run in runs], np.intp)
+    last = lengths.cumsum() - 1
+    steps = np.zeros(int(lengths.sum()), _LOGGED)
+    steps["pc"] = np.fromiter(chain.from_iterable(run.pcs for run in runs), np.uint64)
+    steps["stack"] = stacks
+    for name in ("privilege", "space", "at"):
+        steps[name] = np.repeat([getattr(run, name) for run in runs], lengths)
+    steps["count"] = 1
+    steps["count"][last] = [run.counted for run in runs]
+    steps["flags"][last] = [TRAPPED * run.trapped for run in runs]
+    steps["flags"][last - lengths + 1] |= np.array(
+        [INTERRUPTED * run.interrupted for run in runs], np.uint8
+    )
+    return steps
+
+
+def _pointers(runs: Sequence[_Run], blocks: Blocks) -> list[int]:
+    """The stack pointer that each step found."""
+    found: list[int] = []
+    for run, following in zip_longest(runs, runs[1:]):
+        straight = following and not (run.trapped or following.interrupted)
+        behind = following.stack if straight else None
+        found += blocks.pointers(run.pcs, run.stack, behind)
+    return found

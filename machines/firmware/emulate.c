@@ -2,11 +2,15 @@
 //
 // Instructions that the Rocket core lacks, or that QEMU's core has and the Rocket core does not.
 // A kernel must not learn in QEMU what does not hold on the RTL, to which it may be moved.
+#include "emulate.h"
+
 #include "csr.h"
-#include "firmware.h"
+#include "guest.h"
 #include "platform.h"
 
-int fetch(const struct frame *frame, uint32_t *instruction)
+// Reads the instruction at the frame's pc, 2 or 4 bytes of it. Returns 0, or -1 if the read traps
+// (mcause and mtval tell).
+static int fetch(const struct frame *frame, uint32_t *instruction)
 {
     unsigned length = 2; // until the lowest two bits tell
     *instruction = 0;

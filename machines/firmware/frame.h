@@ -36,6 +36,9 @@ static inline uint64_t get_register(const struct frame *frame, unsigned number)
 {
     return number == 0 ? 0 : frame->x[number];
 }
+
+// Lets the kernel handle a trap as if it had been delegated (privileged specification, 3.1.6).
+void redirect(struct frame *frame, uint64_t cause, uint64_t value);
 #endif
 
 #endif

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "csr.h"
-#include "firmware.h"
+#include "devices.h"
+#include "emulate.h"
+#include "frame.h"
 #include "platform.h"
+#include "sbi.h"
 
 // What QEMU leaves for the firmware (OpenSBI, include/sbi/fw_dynamic.h).
 struct loader_info {
@@ -42,43 +45,6 @@ void firmware_start(const struct loader_info *loader)
     CLEAR_CSR(mstatus, STATUS_MPP);
     SET_CSR(mstatus, 1UL << STATUS_MPP_SHIFT | STATUS_TVM);
     WRITE_CSR(mepc, kernel);
-}
-
-void set_timer(uint64_t at)
-{
-    *(volatile uint64_t *)CLINT_MTIMECMP = at;
-    CLEAR_CSR(mip, INTERRUPT_STI);
-    SET_CSR(mie, INTERRUPT_MTI);
-}
-
-void put_character(uint8_t character)
-{
-    volatile uint8_t *uart = (volatile uint8_t *)UART_BASE;
-    while ((uart[5] & 0x20) == 0)
-        ;
-    uart[0] = character;
-}
-
-void end_machine(enum ending ending)
-{
-    static const uint32_t words[] = {[POWER_OFF] = 0x5555, [REBOOT] = 0x7777, [FAILURE] = 0x13333};
-    *(volatile uint32_t *)FINISHER_ROCKET = words[ending];
-    *(volatile uint32_t *)FINISHER_QEMU = words[ending];
-    for (;;)
-        __asm__ volatile("wfi");
-}
-
-void redirect(struct frame *frame, uint64_t cause, uint64_t value)
-{
-    uint64_t status = frame->status;
-    WRITE_CSR(scause, cause);
-    WRITE_CSR(stval, value);
-    WRITE_CSR(sepc, frame->pc);
-    uint64_t from_supervisor = status & STATUS_MPP ? STATUS_SPP : 0;
-    uint64_t were_enabled = status & STATUS_SIE ? STATUS_SPIE : 0;
-    status &= ~(uint64_t)(STATUS_SPP | STATUS_SPIE | STATUS_SIE | STATUS_MPP);
-    frame->status = status | from_supervisor | were_enabled | 1UL << STATUS_MPP_SHIFT;
-    frame->pc = READ_CSR(stvec) & ~3UL;
 }
 
 // Every trap but those that entry.S answers.

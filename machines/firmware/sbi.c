@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // RISC-V Supervisor Binary Interface Specification, version 2.0, for a machine of one hart.
+#include "sbi.h"
+
 #include "csr.h"
-#include "firmware.h"
+#include "devices.h"
 #include "platform.h"
 
 enum extension {

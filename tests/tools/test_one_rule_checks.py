@@ -164,6 +164,28 @@ BREACHES: list[tuple[Check, Files, str]] = [
     ),
     (check_dependencies.check, {"src/cyclometer/misc/a.py": ""}, "misc has no stage"),
     (
+        check_dependencies.check,
+        {"machines/x/a.cpp": '#include "core/b.h"\n', "core/b.h": ""},
+        "machines may not include core/b.h",
+    ),
+    (
+        check_dependencies.check,
+        {
+            "kernel/a.h": '#include "b.h"\n',
+            "kernel/b.h": '#include "u/c.h"\n',
+            "kernel/u/c.h": '#include "a.h"\n',
+        },
+        "kernel/a.h:1: needs itself, by way of kernel/b.h, kernel/u/c.h, kernel/a.h",
+    ),
+    (
+        check_dependencies.check,
+        {
+            "src/cyclometer/lint/a.py": "from cyclometer.lint.b import name\n",
+            "src/cyclometer/lint/b.py": "def f():\n    from cyclometer.lint import a\n",
+        },
+        "needs itself, by way of src/cyclometer/lint/",
+    ),
+    (
         check_core_freestanding.check,
         {"core/a.h": "#include <stdio.h>\n"},
         "core/a.h:1: includes <stdio.h>",

@@ -106,13 +106,15 @@ def test_a_browser_shows_all_pages_and_compares_two_bundles(
             assert browser.js("document.documentElement.scrollWidth") <= width
         browser.open(f"file://{out}/compare.html")
         browser.soon("document.querySelectorAll('#rows tr').length", 3)
-        browser.js("(s => { s.selectedIndex = 19; s.onchange(); })(document.all.before)")
+        browser.js("(f => { f.value = labels[19]; f.onchange(); })(document.all.before)")
         text = "document.querySelector('#rows tr').innerText"
         browser.soon(f"{text}.includes('noisy.b') && {text}.includes('+')", True)
         hash_ = browser.js("location.hash")
         browser.open("about:blank")
         browser.open(f"file://{out}/compare.html{hash_}")
         browser.soon(f"{text}.includes('noisy.b') && {text}.includes('+')", True)
+        browser.js("(f => { f.value = 'no such'; f.onchange(); })(document.all.before)")
+        browser.soon("told.textContent.startsWith('Choose a bundle from the list')", True)
         assert browser.complaints == []
         assert {r.partition(":")[0] for r in browser.requests} <= {"file", "data", "about"}
 

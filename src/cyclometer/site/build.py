@@ -137,8 +137,8 @@ def _write_bundles(database: Any, out: Path, bundles: list[str]) -> int:
     return len(missing)
 
 
-def _choice(bundle: str, created: Any, target: str, title: str) -> tuple[str, str]:
-    return bundle[:12], f"{created:%Y-%m-%d %H:%M} {target} {bundle[:12]} {title[:60]}".strip()
+def _choice(bundle: str, created: Any, target: str, title: str) -> str:
+    return f"{created:%Y-%m-%d %H:%M} {target} {bundle[:12]} {title[:60]}".strip()
 
 
 def _literally(key: str) -> str:

@@ -92,8 +92,11 @@ def circle(
     )
 
 
-def side_by_side(bundles: Sequence[tuple[str, str]]) -> str:
-    """The page on which any two bundles (digits of their digest, title) are chosen and compared."""
+def side_by_side(bundles: Sequence[str]) -> str:
+    """The page on which any two bundles are chosen by their labels and compared.
+
+    A label reads "DATE TIME TARGET DIGEST TITLE", as the page's script expects it.
+    """
     return render.page(
         "side_by_side.html",
         "side_by_side.js",

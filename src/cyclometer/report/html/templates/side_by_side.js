@@ -35,32 +35,42 @@ function line(likeness, before, after) {
 }
 
 function draw() {
-  const [before, after] = [held[choice.before.value], held[choice.after.value]];
+  const [before, after] = [held[digest(choice.before.value)], held[digest(choice.after.value)]];
   if (!before || !after) return;
   const rows = [...new Set([...Object.keys(before), ...Object.keys(after)])].map(name => line(name, before[name], after[name]));
   rows.sort((a, b) => b.dataset.size - a.dataset.size);
   const differ = rows.filter(row => Number(row.dataset.size) > 0).length;
   document.getElementById("told").textContent =
-    `${rows.length} circles, ${differ} with another figure, the largest first. Whether a difference is real, cyclometer compare says.`;
+    `${differ} of ${rows.length} circles differ, the largest differences first. cyclometer compare says which are real.`;
   document.getElementById("rows").replaceChildren(...rows);
 }
 
 function choose() {
-  location.replace(`#${choice.before.value},${choice.after.value}`);
-  fetchRows(choice.before.value);
-  fetchRows(choice.after.value);
+  const chosen = [digest(choice.before.value), digest(choice.after.value)];
+  if (!chosen.every(known)) {
+    told.textContent = "Choose a bundle from the list: type a date, a target or a digest to narrow it.";
+    return;
+  }
+  location.replace(`#${chosen}`);
+  chosen.forEach(fetchRows);
   draw();
 }
 
 const told = document.getElementById("told");
-const wanted = location.hash.slice(1).split(",");
-choice.after.replaceChildren(...[...choice.before.options].map(option => option.cloneNode(true)));
-choice.after.selectedIndex = 0;
-// At first the newest bundle against the one before it of its target, the third word of a choice.
-const target = option => option.textContent.split(" ")[2];
-const others = [...choice.before.options].slice(1);
-const like = others.findIndex(option => target(option) === target(choice.before.options[0]));
-choice.before.selectedIndex = like < 0 ? 0 : like + 1;
-if (wanted.length === 2) [choice.before.value, choice.after.value] = wanted;
-choice.before.onchange = choice.after.onchange = choose;
-if (choice.before.length) choose();
+// "DATE TIME TARGET DIGEST TITLE", the newest first; the digest names the bundle in addresses.
+const labels = [...document.getElementById("bundles").options].map(option => option.value);
+const word = (label, at) => label.split(" ")[at] || "";
+const digest = (label) => word(label, 3);
+const known = (bundle) => labels.some(label => digest(label) === bundle);
+const labelled = (bundle) => labels.find(label => digest(label) === bundle);
+
+// At first the newest bundle against the one before it of its target.
+const [newest, ...others] = labels;
+const [before, after] = location.hash.slice(1).split(",").map(labelled);
+choice.after.value = after || newest;
+choice.before.value = before || others.find(label => word(label, 2) === word(newest, 2)) || newest;
+for (const field of Object.values(choice)) {
+  field.onchange = choose;
+  field.onfocus = () => field.select();
+}
+choose();

@@ -42,6 +42,8 @@ PHRASES = {
     r"\btold (by|of each|one by one)\b|\bunless told\b": "reported by, unless set",
     r"\bone (estimate|latency|figure|number|row) a \w+": "one ... per ...",
     r"\blest\b": "so that ... not",
+    r"\bway to (client|server|switch)\b|causes beyond issue": "before ...; stall causes",
+    r"\bone turn's sd\b": "std. dev. per turn",
     r"\ba poor witness\b|\bto bury\b": "an unreliable estimate; to reap",
 }
 

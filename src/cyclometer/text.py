@@ -24,6 +24,11 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def counted(number: int, name: str) -> str:
+    """A number and what it counts, in the plural but for one."""
+    return f"{number} {name}{'s' * (number != 1)}"
+
+
 def one_line(text: str, longest: int) -> str:
     """`text` as one printable line of at most `longest` characters, for messages that quote it."""
     return plain(" ".join(text[: 4 * longest].split()))[:longest]

@@ -56,7 +56,7 @@ def test_a_bundle_explains_itself(bundles: tuple[str, str]) -> None:
     poke = next(line for line in lines if line.strip().startswith("poke "))
     assert poke.split()[:2] == ["poke", "4"]
     assert poke.rstrip().endswith("dcache 3")
-    assert any(line.strip().startswith("way to client: poke") for line in lines)
+    assert any(line.strip().startswith("before client: poke") for line in lines)
 
 
 @pytest.fixture

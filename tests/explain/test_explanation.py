@@ -67,7 +67,7 @@ def test_phases_are_those_of_the_sequence() -> None:
     assert e.in_sequence
     # The turn begins behind its head, the loop's first instruction, and ends with the next one.
     assert [(part.name, part.instructions) for part in e.phases] == [
-        ("way to client: poke", 3),
+        ("before client: poke", 3),
         ("client: poke", 3),
         ("kernel: switch to peer", 8),
         ("peer: await", 1),

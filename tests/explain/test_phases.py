@@ -45,7 +45,7 @@ def test_calls_and_switches_of_linux_are_known(
     found, in_sequence = phases(*made(known, functions), contract)
     assert in_sequence
     assert found == [
-        f"way to {SEQUENCE[0]}",
+        f"before {SEQUENCE[0]}",
         *[SEQUENCE[0]] * switch,
         *[SEQUENCE[1]] * (len(functions) - switch),
     ]
@@ -72,7 +72,7 @@ def test_events_are_found_among_those_that_enter_nothing() -> None:
     found, in_sequence = phases(*made(X86_64, functions), contract)
     assert in_sequence
     assert found[1:] == [
-        f"way to {sequence[0]}",
+        f"before {sequence[0]}",
         sequence[0],
         *[sequence[3]] * 2,
         *[sequence[4]] * 2,

@@ -76,6 +76,7 @@ def test_logarithmic_scale_keeps_ratios(low, factor, wanted):
 def test_axis_values_have_the_digits_that_tell_them_apart():
     assert plot.spelled([0.0, 0.25, 0.5]) == ["0.00", "0.25", "0.50"]
     assert plot.spelled([-20.0, 0.0, 1000.0]) == ["\u221220", "0", "1\u2009000"]
+    assert plot.spelled([0.0, 250_000.0, 1_000_000.0]) == ["0", "250k", "1\u2009000k"]
 
 
 def test_samples_put_every_test_into_a_cell(pipe):

@@ -156,6 +156,25 @@ def test_tables_say_what_was_explained() -> None:
     assert re.search(r"kernel/ ?\s*poke\. ?\s*c:0", plain)
 
 
+def test_a_clock_of_instructions_has_one_cause_which_is_not_repeated_at_each_row() -> None:
+    before, after = explain(machine.evidence([0, 0])), explain(machine.evidence([9, 9]))
+    counted = [replace(e, causes=e.causes[:1]) for e in (before, after)]
+    assert len(before.causes) > 1
+    for sides, repeated in (((before, after), True), (counted, False)):
+        found = difference(*sides)
+        text = html.difference_document(found)
+        assert ("By cause" in text and "causes of the change" in text) == repeated
+        assert ("cause" in dict(terminal.difference_views(found))) == repeated
+        assert all(changes for _, changes in terminal.difference_views(found))
+
+
+def test_a_share_is_a_figure_and_not_only_a_bar() -> None:
+    found = explain(machine.evidence([3, 3]))
+    text = html.document(found, None)
+    shares = [100 * part.total / found.turn.length for part in found.functions]
+    assert all(f">{share:.1f} %<svg" in text for share in shares)
+
+
 @pytest.mark.e2e
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 @pytest.mark.parametrize("dark", [False, True])

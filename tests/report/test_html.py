@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from cyclometer.bundle.model import Contract, Problem, Span
 from cyclometer.cli import cli
 from cyclometer.errors import UsageError
 from cyclometer.lint import Issue
+from cyclometer.report.chart.plot import Scale
+from cyclometer.report.html import bars
 from cyclometer.report.html.document import document
 from cyclometer.report.html.subject import subject
 from tests.compare import bundles as printed
@@ -97,6 +100,20 @@ def test_one_bundle_is_shown_by_latency_with_what_is_invalid_last():
     assert html.count("no valid latency") == 1
 
 
+def test_floors_come_after_the_circles_that_enter_the_kernel():
+    floor = changed(bundles.PIPE, key="floor.empty")
+    maker = bundles.Maker().accumulated(floor, 1).accumulated(bundles.PIPE, 4000)
+    assert overview(report(maker.bundle())) == [bundles.PIPE.key, "floor.empty"]
+
+
+def test_labels_of_the_scale_of_latencies_do_not_run_into_each_other():
+    for decades in (1, 4, 8, 12):
+        scale = Scale(0.3, 10.0**decades, 4, 176, log=True)
+        places = [float(x) for x in re.findall(r'x="([\d.]+)"', bars.latency_axis(scale))]
+        assert all(b - a >= 34 for a, b in pairwise(places))
+        assert places
+
+
 def test_two_bundles_are_shown_by_what_changed():
     maker = bundles.Maker(tests=60, runs=5)
     maker.accumulated(bundles.PIPE, 4000).accumulated(Contract("b.small"), 500).accumulated(
@@ -156,7 +173,7 @@ def test_a_page_says_what_was_set_aside_and_why():
     html = report(bundles.typical())
     words = re.sub(r"<[^>]+>", " ", html)
     assert re.search(
-        r"Set aside \(21 tests\).*21\s+interrupt\s+an interrupt came in while the test ran",
+        r"Excluded \(21 tests\).*21\s+interrupt\s+an interrupt came in while the test ran",
         words,
         re.S,
     )

@@ -23,6 +23,17 @@ def test_lines_and_cells_are_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count(SHOWN) == 3
 
 
+def test_a_table_in_a_pipe_has_no_trailing_blanks(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = Table()
+    for heading in ("a", "longer", ""):
+        rows.add_column(heading)
+    rows.add_row("x", "", "")
+    terminal = Terminal()
+    rows.box = None
+    terminal.print(rows)
+    assert capsys.readouterr().out == " a  longer\n x\n"
+
+
 def test_a_bundle_of_hostile_texts_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     named = sample_bundles.typical()
     hostile = sample_bundles.renamed(named, [HOSTILE + str(i) for i in range(4)])

@@ -33,8 +33,8 @@ def test_changes_are_alerts_with_their_cause_until_they_are_acknowledged(
     out = tmp_path / "public"
     built = build.build(location, out)
     assert built.verdict == (
-        "3 circles: 1 regressions, 0 improvements and 1 changed counts wait for a look, "
-        "0 changes are acknowledged."
+        "3 circles; waiting for a look: 1 regression, 0 improvements, 1 changed count; "
+        "acknowledged: 0."
     )
     found = alerts(out)
     assert found.keys() == {"exact.a", "noisy.b"}
@@ -42,11 +42,11 @@ def test_changes_are_alerts_with_their_cause_until_they_are_acknowledged(
     assert found["exact.a"]["cause"] == ["build.compiler: gcc 12 -> gcc 13"]
     assert found["noisy.b"]["since"] == "2026-01-13T02:00:00+00:00"
     assert found["exact.a"]["direction"] == "changed"
-    assert "1 regressions" in (out / "badge.svg").read_text()
+    assert "1 regression" in (out / "badge.svg").read_text()
     words = ["site", location.url, "-o", str(out), "--json"]
     seen = ["--acknowledge", str(found["exact.a"]["id"]), 'new "compiler"']
     result = json.loads(CliRunner().invoke(cli, [*words, *seen], catch_exceptions=False).stdout)
-    assert result["verdict"].startswith("3 circles: 1 regressions and 0 improvements wait")
+    assert result["verdict"].startswith("3 circles; waiting for a look: 1 regression, 0 imp")
     again = build.build(location, out)
     assert (again.circles, again.bundles) == (0, 0)
     pages = [page.read_text() for page in (out / "circle").iterdir()]

@@ -135,4 +135,4 @@ def _spread(count: int, starts: Sequence[int], names: Sequence[str]) -> list[str
     if not starts:
         return ["whole turn"] * count
     which = np.searchsorted(starts, np.arange(count), side="right")
-    return [names[i - 1] if i else f"way to {names[0]}" for i in which.tolist()]
+    return [names[i - 1] if i else f"before {names[0]}" for i in which.tolist()]

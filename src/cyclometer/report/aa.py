@@ -10,6 +10,7 @@ from cyclometer.compare.aa import Alarms, Record
 from cyclometer.report import documents
 from cyclometer.report.comparison import paper
 from cyclometer.report.markdown import line
+from cyclometer.text import counted
 
 _HEADS = ("method", "false alarms", "of", "rate", "95 % interval", "promised")
 
@@ -30,10 +31,10 @@ def show(record: Record) -> None:
 def sentence(record: Record) -> str:
     """What was compared, in one sentence."""
     fewest, most = record.runs_a_side
-    runs = _count(most, "run") if fewest == most else f"{fewest} to {most} runs"
+    runs = counted(most, "run") if fewest == most else f"{fewest} to {most} runs"
     alone = f"; {record.alone} circles were run only once and are left out" if record.alone else ""
     return (
-        f"{record.circles} circles, compared with themselves in {_count(record.suites, 'suite')} "
+        f"{record.circles} circles, compared with themselves in {counted(record.suites, 'suite')} "
         f"of {runs} per side; "
         f"intervals take comparisons for independent{alone}."
     )
@@ -65,7 +66,3 @@ def _cells(a: documents.AlarmRate) -> tuple[str, ...]:
     low, high = a.interval
     interval = f"{100 * low:.1f} to {100 * high:.1f} %"
     return a.method, str(a.alarms), str(a.comparisons), f"{100 * a.rate:.1f} %", interval, promised
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"

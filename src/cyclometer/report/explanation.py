@@ -78,8 +78,8 @@ def heading(steady: Explanation, cold: Explanation | None) -> list[str]:
     ]
     if cold is not None:
         lines.append(
-            f"  cold turn {number(cold.length)} {unit}: the first pass, evicted where the target "
-            "can"
+            f"  cold turn {number(cold.length)} {unit}: the first pass, after an eviction if the "
+            "target can"
         )
     lines.append(f"  code {footprint(steady.footprint)}")
     if not steady.in_sequence:
@@ -216,7 +216,7 @@ def _parts(
         *(["instructions"] if many else []),
         *(["cold"] if cold else []),
     )
-    table = _table(f"by {title}", columns, "causes beyond issue" if many else "")
+    table = _table(f"by {title}", columns, "stall causes" if many else "")
     there = {part.name: part for part in others}
     for part in parts:
         share = part.total / max(e.turn.length, 1)
@@ -324,12 +324,14 @@ def difference_heading(found: Difference) -> list[str]:
 
 
 def difference_views(found: Difference) -> Iterator[tuple[str, list[PartChange]]]:
-    """Title and changes of each view; names that took the same for the same causes are left out."""
-    for title in ("functions", "phases", "system_calls", "subsystems", "modes", "causes"):
-        yield (
-            _singular(title),
-            [change for change in getattr(found, title) if any(change.causes)],
-        )
+    """Title and changes of each view in which something changed; names that took the same for the
+    same causes are left out, and so is the one cause of a clock that counts instructions.
+    """
+    titles = ("functions", "phases", "system_calls", "subsystems", "modes", "causes")
+    for title in titles if many_causes(found.before) or many_causes(found.after) else titles[:-1]:
+        changes = [change for change in getattr(found, title) if any(change.causes)]
+        if changes:
+            yield _singular(title), changes
 
 
 def in_one_line(found: Difference) -> str:

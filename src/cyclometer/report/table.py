@@ -85,15 +85,15 @@ def _cells(e: Estimate) -> list[str]:
 
 
 def with_interval(level: LevelsEstimate | Regime) -> str:
-    """A latency with its half-width and no more digits than that supports; alone where nothing
-    bounds it.
+    """A latency with its half-width and no more digits than that supports, but one at least; alone
+    if nothing bounds it.
     """
-    half_width = level.interval.half_width
-    return (
-        digits.with_interval(level.value, half_width)
-        if math.isfinite(half_width)
-        else digits.plain(level.value)
-    )
+    value, half_width = level.value, level.interval.half_width
+    if not math.isfinite(half_width):
+        return digits.plain(value)
+    if value and half_width > abs(value):
+        return f"{digits.rounded(value, abs(value))} ± {digits.rounded(half_width, half_width)}"
+    return digits.with_interval(value, half_width)
 
 
 def latency(level: LevelsEstimate | Regime) -> str:

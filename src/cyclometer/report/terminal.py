@@ -23,6 +23,16 @@ class Terminal(Console):
         if not self.is_terminal:
             self.width = paper
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich does, but what goes to a pipe or a file has no trailing blanks."""
+        if self.is_terminal:
+            super().print(*objects, **options)
+            return
+        with self.capture() as captured:
+            super().print(*objects, **options)
+        lines = captured.get().split("\n")
+        self.file.write("\n".join(line.rstrip(" ") for line in lines))
+
     def render_str(self, text: str, **options: Any) -> Text:
         """`text` as it stands; rich asks this for every string that it prints."""
         return super().render_str(plain(text), **options | {"markup": False, "emoji": False})

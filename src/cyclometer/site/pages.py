@@ -16,6 +16,7 @@ from cyclometer.report.html import render
 from cyclometer.report.html.render import Link
 from cyclometer.report.markup import Markup, tag
 from cyclometer.site.triage import Alert, TriageState
+from cyclometer.text import counted
 
 _MOST_DRAWN = 800  # points of a chart, each a stretch of the history
 _MOST_LISTED = 100
@@ -114,9 +115,9 @@ def badge(states: Sequence[TriageState], acknowledged: Mapping[str, str]) -> str
         alert.direction for one in states for alert in one.alerts if alert.id not in acknowledged
     )
     waiting = of["regressed"]
-    state = f"{waiting} regressions" if waiting else "no regression"
+    state = counted(waiting, "regression") if waiting else "no regression"
     if not waiting and of["changed"]:
-        state = f"{of['changed']} counts changed"
+        state = f"{counted(of['changed'], 'count')} changed"
     left, right = 62, 12 + 7 * len(state)
     parts = (
         tag("title", f"latency: {state}"),
@@ -167,8 +168,9 @@ def _options(one: TriageState) -> str:
 
 def _circle_sentence(series: Series, one: TriageState) -> str:
     missing = f"; {series.missing} bundles had no valid figure" if series.missing else ""
+    points, changes = counted(one.points, "bundle"), counted(len(series.changes), "change")
     return (
-        f"{one.points} bundles, {len(series.changes)} changes{missing}. Newest: "
+        f"{points}, {changes}{missing}. Newest: "
         f"{_level(one.newest)} {one.unit}, against the one before: "
         f"{_against(one.against_previous) or 'there is none'}."
     )

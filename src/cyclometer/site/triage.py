@@ -21,6 +21,7 @@ import numpy as np
 from cyclometer.compare.history import ChangePoint, Series
 from cyclometer.errors import UsageError
 from cyclometer.store.location import Location
+from cyclometer.text import counted
 
 FENCE = 3.0
 """Distances between quartiles beyond a quartile at which a newest value stands out."""
@@ -119,14 +120,12 @@ def sentence(states: Sequence[TriageState], acknowledged: Mapping[str, str]) -> 
     waiting = [alert for alert in alerts if alert.id not in acknowledged]
     of = Counter(alert.direction for alert in waiting)
     outside = sum(one.stands_out for one in states)
-    counts = f" and {of['changed']} changed counts" if of["changed"] else ""
-    waits = (
-        f"{len(states)} circles: {of['regressed']} regressions{',' if counts else ' and'} "
-        f"{of['improved']} improvements{counts} wait"
-    )
-    done = f", {len(alerts) - len(waiting)} changes are acknowledged"
-    odd = f"; {outside} newest values stand out" if outside else ""
-    return f"{waits} for a look{done}{odd}."
+    words = [counted(of["regressed"], "regression"), counted(of["improved"], "improvement")]
+    words += [counted(of["changed"], "changed count")] if of["changed"] else []
+    waits = f"waiting for a look: {', '.join(words)}"
+    done = f"; acknowledged: {len(alerts) - len(waiting)}"
+    odd = f"; standing out: {counted(outside, 'newest value')}" if outside else ""
+    return f"{counted(len(states), 'circle')}; {waits}{done}{odd}."
 
 
 def acknowledge(location: Location, alert: str, why: str) -> None:

@@ -26,7 +26,7 @@ def draw(circles: Sequence[ReportedCircle]) -> plot.Chart | None:
     log = low > 0 and high > _WIDE * low
     ends = (low * 0.85, high * 1.18) if log else (min(0.0, low), high * 1.08)
     f = plot.frame(
-        (0.5, most + 0.5), ends, "pass after an eviction", f"{kept[0][1].unit} a pass", log_y=log
+        (0.5, most + 0.5), ends, "pass after an eviction", f"{kept[0][1].unit} per pass", log_y=log
     )
     for index, _, values in kept:
         x = f.x.many(np.arange(1.0, values.shape[1] + 1))

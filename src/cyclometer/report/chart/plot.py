@@ -29,6 +29,7 @@ LETTER_PX = 6.5
 """What a letter or digit takes on average; labels are placed by it."""
 _TICK_PX = 55  # wanted distance of ticks on the x axis
 _THIN = "\u2009"
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 @dataclass(frozen=True)
@@ -226,12 +227,18 @@ def _tick(x: float, name: str) -> Markup:
 
 
 def spelled(values: Sequence[float]) -> list[str]:
-    """Axis values with the digits that distinguish them."""
+    """Axis values with the digits that distinguish them; from a million on in thousands, or more,
+    as 1500k: what is longer would leave the drawing.
+    """
+    largest = max(map(abs, values), default=0.0)
+    power, letter = next((one for one in _PREFIXES if largest >= 1e3 * one[0]), (1.0, ""))
+    values = [v / power for v in values]
     gap = min((abs(b - a) for a, b in pairwise(values)), default=1.0)
     places = next(
         (p for p in range(12) if all(abs(round(v, p) - v) < gap / 100 for v in values)), 12
     )
-    return [f"{v:,.{places}f}".replace(",", _THIN).replace("-", "\u2212") for v in values]
+    words = [f"{v:,.{places}f}{letter if v else ''}" for v in values]
+    return [word.replace(",", _THIN).replace("-", "\u2212") for word in words]
 
 
 def curve(x: FloatArray, y: FloatArray, cls: str = "curve") -> Markup:

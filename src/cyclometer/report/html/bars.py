@@ -14,9 +14,10 @@ from cyclometer.compare.finding import Finding
 from cyclometer.estimate.rows import Estimate
 from cyclometer.report.chart.plot import Scale
 from cyclometer.report.html.render import css_class
-from cyclometer.report.markup import Markup, tag
+from cyclometer.report.markup import Markup, join, tag
 
 _WIDE, _TALL = 180, 18  # pixels
+_LABEL_PX = 34
 # changes beyond the upper one are cut; below the lower one no scale is drawn finer
 _REACH = (0.02, 1.0)
 
@@ -32,7 +33,9 @@ def latency_axis(scale: Scale | None) -> Markup | None:
     if scale is None:
         return None
     ticks = [t for t in scale.ticks(4) if math.log10(t).is_integer()]
-    labels = [tag("text", _si(t), x=scale(t), y=13, cls="middle") for t in ticks]
+    apart = scale(10 * ticks[0]) - scale(ticks[0]) if ticks else 1.0
+    every = math.ceil(_LABEL_PX / apart)  # decades, so that labels do not run into each other
+    labels = [tag("text", _si(t), x=scale(t), y=13, cls="middle") for t in ticks[::every]]
     return _bar("scale", *labels)
 
 
@@ -88,12 +91,11 @@ def change(finding: Finding | None, scale: Scale) -> Markup | None:
 
 
 def share(part: float, whole: float) -> Markup:
-    """A share as a bar, with its figure for those who do not see it."""
+    """A share in percent, and as a bar."""
     percent = 100 * part / max(whole, 1)
     bar = tag("rect", x=0, y=0, width=percent, height=10)
-    about = {"role": "img", "aria_label": f"{percent:.1f} %"}
     box = {"viewBox": "0 0 100 10", "preserveAspectRatio": "none"}
-    return tag("svg", bar, cls="amount", **box, **about)
+    return join((f"{percent:.1f} %", tag("svg", bar, cls="amount", aria_hidden="true", **box)))
 
 
 def _plotted(e: Estimate) -> float | None:

@@ -219,7 +219,7 @@ _FIGURES: tuple[tuple[str, str, Callable[[Estimate], str]], ...] = (
         lambda e: _level(e, e.latency),
     ),
     (
-        "in time",
+        "in ns",
         "latency, by the rate of the clock",
         lambda e: f"{ns} ns" if (ns := table.nanoseconds(e)) else "",
     ),
@@ -230,7 +230,7 @@ _FIGURES: tuple[tuple[str, str, Callable[[Estimate], str]], ...] = (
     ("quantiles", "of single turns", _quantiles),
     ("spread", "between runs", spread),
     ("interval", "what it speaks about", _scope),
-    ("one turn's sd", "sigma P, where turns are independent", _sigma),
+    ("std. dev. per turn", "sigma P, if turns are independent", _sigma),
     ("course of a run", "over its tests", _course),
     ("tests", "that count", lambda e: f"{e.tests} in {len(e.runs)} run{'s' * (len(e.runs) != 1)}"),
     ("assumption", "of printed figures", lambda e: e.assumption),

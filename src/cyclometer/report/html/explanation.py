@@ -109,8 +109,8 @@ def kernels_document(found: Kernels, mail: str) -> str:
 
 
 def _two_turns(found: Difference, heading: list[str], title: str, sides: tuple[str, str]) -> str:
-    views = [(name, parts) for name, parts in words.difference_views(found) if parts]
-    tables = [_changes(name, parts, found.whole) for name, parts in views]
+    views = words.difference_views(found)
+    tables = [_changes(name, parts, found) for name, parts in views]
     change = ChangeView("change", title, tables, flame.draw_change(found), {}, [])
     turns = [
         _turn("before", sides[0], found.before, None),
@@ -127,9 +127,9 @@ def _kernels_change(row: KernelRow) -> ChangeView:
         row.key,
         row.key,
         [
-            *([_changes("subsystem", found.subsystems, found.whole)] if found.subsystems else []),
-            _changes("function", row.functions, found.whole),
-            _changes("phase", phases, found.whole),
+            *([_changes("subsystem", found.subsystems, found)] if found.subsystems else []),
+            _changes("function", row.functions, found),
+            _changes("phase", phases, found),
         ],
         flame.draw_change(found),
         {"Old": flame.draw(found.before), "New": flame.draw(found.after)},
@@ -196,7 +196,7 @@ def _parts(
         why = "" if title == "cause" else _causes(e, part)
         rows.append(PartRow(f"{place}. {part.name}" if title == "phase" else part.name, cells, why))
     optional = [*(["instructions"] if many else []), *(["cold turn"] if cold else [])]
-    last = "causes beyond issue" if many and title != "cause" else ""
+    last = "stall causes" if many and title != "cause" else ""
     return PartTable(f"By {title}", [e.facts.clock.unit, "share", *optional, last], rows)
 
 
@@ -232,14 +232,16 @@ def _floor(e: Explanation) -> Iterator[PartTable]:
         yield PartTable("Against the hardware's floor", heads, rows, total)
 
 
-def _changes(title: str, changes: Iterable[PartChange], total: PartChange) -> PartTable:
-    heads = ("before", "after", "change", "causes of the change")
-    return PartTable(f"By {title}", heads, [_change(one) for one in changes], _change(total))
+def _changes(title: str, changes: Iterable[PartChange], found: Difference) -> PartTable:
+    many = words.many_causes(found.before) or words.many_causes(found.after)
+    heads = ("before", "after", "change", "causes of the change" if many else "")
+    rows = [_change(one, many) for one in changes]
+    return PartTable(f"By {title}", heads, rows, _change(found.whole, many))
 
 
-def _change(one: PartChange) -> PartRow:
+def _change(one: PartChange, many: bool) -> PartRow:
     figures = (words.number(one.before), words.number(one.after), words.signed(one.change))
-    return PartRow(one.name, figures, words.signed_causes(one))
+    return PartRow(one.name, figures, words.signed_causes(one) if many else "")
 
 
 def _lines(e: Explanation) -> PartTable:

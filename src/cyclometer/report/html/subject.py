@@ -15,6 +15,7 @@ from cyclometer.compare import verdicts
 from cyclometer.compare.finding import VERDICTS, Finding
 from cyclometer.compare.pairing import VERSIONS, Side, likeness, side
 from cyclometer.compare.verdicts import Comparison
+from cyclometer.estimate.reference import FLOOR
 from cyclometer.estimate.rows import Estimate
 from cyclometer.lint import Issue, check
 from cyclometer.report import circle
@@ -187,12 +188,15 @@ def _added(
 
 def _effect(entry: Entry) -> tuple[int, float]:
     """Verdicts that must be seen first, then the largest change; with one bundle valid ones by
-    latency, then others.
+    latency, then floors, then others.
     """
     if any(entry.findings):
         return VERDICTS.index(entry.verdict), -abs(entry.change or 0.0)
     latency = entry.estimate.latency
-    return int(not entry.estimate.valid), entry.estimate.ns or (latency.value if latency else 0.0)
+    floor = entry.estimate.contract.key.startswith(FLOOR)
+    return 2 * (not entry.estimate.valid) + floor, entry.estimate.ns or (
+        latency.value if latency else 0.0
+    )
 
 
 def _anchor(place: int, name: str) -> str:

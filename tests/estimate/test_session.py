@@ -12,10 +12,11 @@ import statsmodels.api as sm
 from scipy import stats
 
 from cyclometer.bundle.model import Bundle, Clock, tag_bit
-from cyclometer.estimate import marginal, session
+from cyclometer.estimate import marginal, session, steady
 from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.rows import estimates
 from cyclometer.estimate.session import Moments, Occasion, Session
+from tests.compare.recorded import recorded
 from tests.estimate.visited import KHZ, Visits
 
 OCCASION = Occasion((), "", None)
@@ -382,6 +383,30 @@ def test_estimates_of_a_session() -> None:
     assert second.latency == session.latency(second.sessions[0])
     assert second.latency.value == pytest.approx(7000, rel=0.002)
     assert second.tails is not None
+
+
+@pytest.mark.parametrize("name", ["aa1", "aa2"])
+def test_visits_are_steady_although_the_core_wanders(name: str) -> None:
+    """The core of these sessions wandered by percents in seconds, and nothing else changed."""
+    found = [e for e in estimates(recorded(name)) if e.steady is not None]
+    assert len(found) > 140
+    assert all(e.steady.of == "visits" for e in found if e.steady)
+    flat = sum(e.steadiness == "flat" for e in found)
+    of_tests = sum(steady.assess(np.exp(e.sessions[0].whole)).shape == "flat" for e in found)
+    assert of_tests < 0.1 * len(found) < 0.9 * len(found) < flat
+
+
+def test_a_circle_that_warms_up_says_so_on_a_core_that_wanders() -> None:
+    made, clock = Visits(), Clock("tsc", "ticks", 1e9)
+    row, floor = made.row("a.b", clock=clock), made.row("floor.alu", clock=clock)
+    rng = np.random.default_rng(3)
+    for visit in range(40):
+        speed = 1 + 0.05 * np.sin(visit / 20)
+        for one, turn in ((row, 1000 * (1.03 if visit < 15 else 1.0)), (floor, 24.0)):
+            values = [turn * turns * speed * rng.normal(1, 0.001) for turns in (100, 400, 700)]
+            made.add(one, 1, 10**8 * (2 * visit + one), values, turns=[100, 400, 700])
+    found = {e.contract.key: e.steadiness for e in estimates(made.bundle())}
+    assert found == {"a.b": "warm-up", "floor.alu": "flat"}
 
 
 def test_no_session_gives_the_latency_of_runs() -> None:

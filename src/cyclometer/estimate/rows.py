@@ -77,7 +77,7 @@ class Estimate:
     fixed_cost: marginal.MarginalFit | None = None
     tails: direct.DirectEstimate | None = None
     cold: float | None = None  # median of the first passes after an eviction
-    steady: steady.Steadiness | None = None  # of the middle one of the runs
+    steady: steady.Steadiness | None = None  # of the session's visits, else of the middle run
     sigma_turn: float | None = None  # sigma_P of KBench, None if independence is refuted
     sigma_reason: str = ""  # why there is no sigma_turn
     unproven: tuple[str, ...] = ()  # expected counters that were not read by any method
@@ -100,7 +100,7 @@ class Estimate:
 
     @property
     def steadiness(self) -> str:
-        """The shape of a run over its time, as one word or three."""
+        """The shape of the session or a run over its time, as one word or three."""
         return "" if self.steady is None else self.steady.shape
 
     @property
@@ -211,7 +211,7 @@ def _estimate(
         row=main,
         clock_offset=apart,
         modes=found.tails.modes if found.tails else _modes_of_tests(row, found, samples, good),
-        **(_steadiness(samples, good, row.method) if course else {}),
+        **(_course(samples, good, row.method, found.session) if course else {}),
     )
 
 
@@ -268,7 +268,19 @@ def _reported(bundle: Bundle, main: int, printed: list[Summary], level: float) -
     )
 
 
-def _steadiness(samples: Samples, good: NDArray[np.intp], method: str) -> dict[str, Any]:
+def _course(
+    samples: Samples, good: NDArray[np.intp], method: str, session: Session | None
+) -> dict[str, Any]:
+    """How the measurement went over its time. Of a session the visits tell, with the core's speed
+    taken off, which all circles have in common and is told once for all; else the tests of a run.
+    """
+    found = _course_of_tests(samples, good, method)
+    if session is not None and session.visits >= _MIN_STEADY:
+        found["steady"] = steady.assess(np.exp(session.whole - session.x), "visits")
+    return found
+
+
+def _course_of_tests(samples: Samples, good: NDArray[np.intp], method: str) -> dict[str, Any]:
     """How the runs went over their time, and whether sigma_P may be printed (equation 3.2 needs
     independence).
     """

@@ -46,17 +46,18 @@ class Segment:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What the arrival order of one group shows. `warm_up` is None if MSER-5 finds no end of
-    it.
+    """What the arrival order of one group shows, or that of a session's visits. `warm_up` is None
+    if MSER-5 finds no end of it.
     """
 
-    tests: int
+    tests: int  # or visits, as `of` says
     warm_up: int | None
     shape: Shape
     segments: tuple[Segment, ...]
     lag_correlation: float
     ljung_box_p: float
     effective_size: float
+    of: Literal["tests", "visits"] = "tests"
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,12 @@ class VarianceGrowth:
     p: float
 
 
-def assess(Y: ArrayLike) -> Steadiness:
-    """Judge one group of tests.
+def assess(Y: ArrayLike, of: Literal["tests", "visits"] = "tests") -> Steadiness:
+    """Judge one group of tests, or the visits of a session.
 
     Args:
         Y: latencies in arrival order, shape (n,), n >= 10, any unit; disturbed tests included.
+        of: what each of them is the latency of.
     """
     series = samples(Y, 10, "Y")
     segments = segment(series)
@@ -86,6 +88,7 @@ def assess(Y: ArrayLike) -> Steadiness:
         lag_correlation=float(correlation[1]),
         ljung_box_p=ljung_box(correlation, series.size),
         effective_size=effective_size(correlation, series.size),
+        of=of,
     )
 
 

@@ -257,8 +257,8 @@ def _steadiness(e: Estimate) -> str:
     s = e.steady
     if s is None:
         return "not judged: " + e.sigma_reason
-    warm_up = "no end found" if s.warm_up is None else f"over after {s.warm_up} tests"
-    effective = f"{s.effective_size:.0f} effective of {s.tests} tests"
+    warm_up = "no end found" if s.warm_up is None else f"over after {s.warm_up} {s.of}"
+    effective = f"{s.effective_size:.0f} effective of {s.tests} {s.of}"
     return f"{s.shape}; warm-up {warm_up}; lag-1 correlation {s.lag_correlation:+.2f}; {effective}"
 
 

@@ -207,7 +207,7 @@ def _course(e: Estimate) -> str:
     s = e.steady
     if s is None:
         return ""
-    warm_up = "no end of a warm-up found" if s.warm_up is None else f"warm after {s.warm_up} tests"
+    warm_up = "no end of a warm-up found" if s.warm_up is None else f"warm after {s.warm_up} {s.of}"
     return f"{s.shape}; {warm_up}; lag-1 correlation {s.lag_correlation:+.2f}"
 
 

@@ -57,7 +57,7 @@ class Blocks:
     code: dict[int, Code] = field(default_factory=dict)
     _last: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by where it begins
     _known: dict[BlockKey, tuple[int, ...]] = field(default_factory=dict)
-    # how far from its first stack pointer each instruction of a block finds it; None where one
+    # how far from its first stack pointer each instruction of a block finds it; None if one
     # loads it
     _offsets: dict[tuple[int, ...], list[int] | None] = field(default_factory=dict)
 

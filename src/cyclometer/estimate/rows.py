@@ -272,7 +272,7 @@ def _course(
     samples: Samples, good: NDArray[np.intp], method: str, session: Session | None
 ) -> dict[str, Any]:
     """How the measurement went over its time. Of a session the visits tell, with the core's speed
-    taken off, which all circles have in common and is told once for all; else the tests of a run.
+    taken off, which is reported once for all circles; else the tests of a run.
     """
     found = _course_of_tests(samples, good, method)
     if session is not None and session.visits >= _MIN_STEADY:

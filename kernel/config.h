@@ -7,7 +7,8 @@
 
 #if !defined(CONFIG_USERSPACE) || !defined(CONFIG_CANARIES) || !defined(CONFIG_OBJCORE) || \
     !defined(CONFIG_MCS) || !defined(CONFIG_MTIME) || !defined(CONFIG_ASID) ||             \
-    !defined(CONFIG_ACCOUNTING) || !defined(CONFIG_EVENTLOG) || !defined(CONFIG_SMP)
+    !defined(CONFIG_ACCOUNTING) || !defined(CONFIG_EVENTLOG) || !defined(CONFIG_SMP) ||    \
+    !defined(CONFIG_FINE)
 #error "an option is missing: build with the Makefile, which passes every CONFIG_ value"
 #endif
 
@@ -18,7 +19,8 @@
 // CONFIG_MTIME       the kernel reads the time from the CLINT's mtime, not by `rdtime`
 // CONFIG_ASID        address spaces have identifiers; without it each switch flushes the TLB
 // CONFIG_ACCOUNTING  cycles are charged to scheduler levels on every switch
-// CONFIG_SMP         HARTS_MAX harts under one lock, each with a scheduler of its own
+// CONFIG_SMP         HARTS_MAX harts, each with a scheduler of its own, under one lock
+// CONFIG_FINE        with that, a lock per hart and per object instead (smp.h)
 // CONFIG_EVENTLOG    calls, switches and interrupts are logged in order, to check contracts
 
 #define HARTS_MAX (1 + CONFIG_SMP)

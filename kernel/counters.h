@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // One counter per outcome, incremented where it happens; a contract states how many each turn has.
-// They are read outside the timed interval. One hart is in the kernel at a time, so increments are
-// plain.
+// They are read outside the timed interval. One hart is in the kernel at a time, or each has
+// counters of its own (smp=fine), so increments are plain.
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
@@ -59,17 +59,21 @@ enum counter {
         COUNTERS_END
 };
 
-extern uint64_t counters[COUNTERS_END];
 extern const char *const counter_names[COUNTERS_END + 1]; // ends with NULL
 
-#define COUNT(name) ((void)counters[COUNT_##name]++)
-
-// The result of an operation that fails. Counted, because a circle must not time failures.
-static inline int64_t refuse(enum error error)
+// counter_read() is one counter of all harts.
+#if CONFIG_FINE
+#define COUNTER_HERE(name) current->hart->counters[COUNT_##name] // hart.h
+uint64_t counter_read(enum counter counter);
+#else
+extern uint64_t counters[COUNTERS_END];
+#define COUNTER_HERE(name) counters[COUNT_##name]
+static inline uint64_t counter_read(enum counter counter)
 {
-    COUNT(refused);
-    return error;
+    return counters[counter];
 }
+#endif
+#define COUNT(name) ((void)COUNTER_HERE(name)++)
 
 // Copies all counters. As a system call, it does not count itself as an entry.
 int64_t counters_read(int64_t *counts);

@@ -32,12 +32,21 @@
 struct hart;
 #if CONFIG_SMP
 struct hart {
+#if CONFIG_FINE // the offsets are in asm_offsets.h
+    struct lock lock;
+    struct lock *held; // the locks that it has besides, the latest first
+    uint64_t counters[COUNTERS_END];
+#endif
 #define FIELD(type, name, bounds, place) type name bounds;
     HART_STATE(FIELD)
 #undef FIELD
     struct thread *running;
     uint64_t number;
-};
+#if CONFIG_FINE // what other harts write has cache lines of its own
+    struct lock arrivals __attribute__((aligned(CACHE_LINE_BYTES))); // of the next one
+    struct link arrived; // its threads that others have woken, until its next interrupt
+#endif
+} __attribute__((aligned(CACHE_LINE_BYTES)));
 extern struct hart harts[HARTS_MAX];
 #define HERE(name) (current->hart->name)
 #else
@@ -46,6 +55,13 @@ HART_STATE(FIELD)
 #undef FIELD
 #define HERE(name) name
 #endif
+
+// The result of an operation that fails. Counted, because a circle must not time failures.
+static inline int64_t refuse(enum error error)
+{
+    COUNT(refused);
+    return error;
+}
 
 // HERE is that of the thread's hart until hart_return(), with the lock held.
 static inline struct hart *hart_visit(const struct thread *t)

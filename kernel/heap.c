@@ -14,6 +14,7 @@
 #include "eventlog.h"
 #include "page_alloc.h"
 #include "riscv.h"
+#include "smp.h"
 #endif
 
 #define GRANULE 8
@@ -209,7 +210,9 @@ void *heap_malloc(struct heap *h, uint64_t bytes)
 {
     uint64_t irq = interrupts_off();
     eventlog_call("heap_malloc");
+    lock_briefly(&h->object.lock);
     void *block = heap_take(h, bytes);
+    unlock_briefly(&h->object.lock);
     interrupts_restore(irq);
     return block;
 }
@@ -218,7 +221,9 @@ void heap_free(struct heap *h, void *block)
 {
     uint64_t irq = interrupts_off();
     eventlog_call("heap_free");
+    lock_briefly(&h->object.lock);
     heap_give(h, block);
+    unlock_briefly(&h->object.lock);
     interrupts_restore(irq);
 }
 

@@ -86,7 +86,7 @@ void monitor_start(void)
 
 #if CONFIG_SMP
 // What harts have asked of each one, bits; the asked clears them when it has done it. A fence is
-// asked for by one hart at a time, which holds the kernel's lock.
+// asked for by one hart at a time, which holds a lock of the kernel for it.
 #define ASKED_INTERRUPT 1
 #define ASKED_FENCE 2
 static uint32_t asked[HARTS_MAX];

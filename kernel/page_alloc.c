@@ -16,6 +16,19 @@ static uint64_t untouched,
     untouched_end; // never allocated so far; saves a walk of all of RAM at boot
 static uint64_t free_count;
 
+static uint64_t enter(void)
+{
+    uint64_t irq = shared_enter();
+    lock_briefly(&pages_lock);
+    return irq;
+}
+
+static void leave(uint64_t irq)
+{
+    unlock_briefly(&pages_lock);
+    shared_leave(irq);
+}
+
 void page_alloc_start(uint64_t start, uint64_t end)
 {
     untouched = (start + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
@@ -25,10 +38,10 @@ void page_alloc_start(uint64_t start, uint64_t end)
 
 void *page_alloc(void)
 {
-    uint64_t irq = shared_enter();
+    uint64_t irq = enter();
     void *page = given_back;
     if (free_count == 0) {
-        shared_leave(irq);
+        leave(irq);
         return NULL;
     }
     free_count--;
@@ -38,18 +51,18 @@ void *page_alloc(void)
         page = (void *)untouched;
         untouched += PAGE_BYTES;
     }
-    shared_leave(irq);
+    leave(irq);
     return memset(page, 0, PAGE_BYTES);
 }
 
 void page_free(void *page)
 {
     struct free_page *free = page;
-    uint64_t irq = shared_enter();
+    uint64_t irq = enter();
     free->next = given_back;
     given_back = free;
     free_count++;
-    shared_leave(irq);
+    leave(irq);
 }
 
 uint64_t pages_available(void)

@@ -54,6 +54,13 @@ static void raise(struct thread *t, uint64_t level)
 int64_t pi_lock_await(struct pi_lock *lock, uint64_t timeout_ticks, uint64_t irq)
 {
     if (timeout_ticks != 0) {
+        if (lock->owner->level < current->level)
+            smp_alone();
+        if (CONFIG_FINE && lock->owner == NULL) { // given up meanwhile
+            pi_lock_own(lock, current);
+            interrupts_restore(irq);
+            return 0;
+        }
         current->awaited = lock;
         raise(lock->owner, current->level);
     }
@@ -67,9 +74,17 @@ void pi_lock_requeue(struct pi_lock *lock, struct thread *t)
     raise(lock->owner, t->level);
 }
 
+static inline int is_raised(const struct thread *t)
+{
+    return t->level != t->base_level;
+}
+
+// A thread that is not raised stays so, and another lock's waiters matter only to one that is.
 struct thread *pi_lock_release(struct pi_lock *lock)
 {
     struct thread *self = lock->owner;
+    if (is_raised(self) && (self->held != lock || lock->held != NULL))
+        smp_alone();
     disown(lock);
     if (list_empty(&lock->waiters)) {
         lock->owner = NULL;
@@ -78,7 +93,8 @@ struct thread *pi_lock_release(struct pi_lock *lock)
     struct thread *next = thread_first(&lock->waiters);
     next->awaited = NULL;
     pi_lock_own(lock, next);
-    pi_lock_settle(self);
+    if (!CONFIG_FINE || is_raised(self))
+        pi_lock_settle(self);
     return next;
 }
 

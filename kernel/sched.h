@@ -96,6 +96,7 @@ static inline int64_t switch_unaccounted(struct thread *next)
         sched_context_switch(next);
 #endif
     smp_runs(next);
+    smp_let_go();
     if (next->space == HERE(space_loaded) || next->space == NULL)
         return context_switch(self, next);
     return switch_space(self, next);

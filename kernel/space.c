@@ -258,6 +258,7 @@ void space_destroy(struct space *space)
 {
     object_delist(&space->object);
     uint64_t irq = shared_enter();
+    smp_alone();
     if (HERE(space_loaded) == space) { // kernel threads run in the space loaded last
         WRITE_CSR(satp, kernel_satp());
         HERE(space_loaded) = NULL;

@@ -61,7 +61,7 @@ static int64_t sys_console_write(const char *bytes, uint64_t length)
 static int64_t sys_counters_read(int64_t *counts)
 {
     int64_t copy[COUNTERS_END];
-    counters[COUNT_entries]--; // this entry is the rig's, not the circle's
+    COUNTER_HERE(entries)--; // this entry is the rig's, not the circle's
     counters_read(copy);
     return copy_out(counts, copy, sizeof copy);
 }

@@ -19,6 +19,16 @@ _Static_assert(offsetof(struct thread, message) == THREAD_MESSAGE, "asm_offsets.
 _Static_assert(offsetof(struct thread, badge) == THREAD_BADGE, "asm_offsets.h");
 _Static_assert(offsetof(struct thread, result) == THREAD_RESULT, "asm_offsets.h");
 _Static_assert(offsetof(struct thread, state) == THREAD_STATE, "asm_offsets.h");
+#if CONFIG_SMP
+_Static_assert(offsetof(struct thread, hart) == THREAD_HART, "asm_offsets.h");
+_Static_assert(offsetof(struct lock, serving) == LOCK_SERVING, "asm_offsets.h");
+#endif
+#if CONFIG_FINE
+_Static_assert(offsetof(struct lock, also) == LOCK_ALSO, "asm_offsets.h");
+_Static_assert(offsetof(struct hart, lock) == 0, "asm_offsets.h");
+_Static_assert(offsetof(struct hart, held) == HART_HELD, "asm_offsets.h");
+_Static_assert(offsetof(struct hart, counters) == HART_COUNTERS, "asm_offsets.h");
+#endif
 _Static_assert(offsetof(struct frame, t) == FRAME_T && offsetof(struct frame, a) == FRAME_A,
                "asm_offsets.h");
 _Static_assert(sizeof(struct frame) == FRAME_BYTES && FRAME_BYTES % 16 == 0, "asm_offsets.h");
@@ -206,6 +216,10 @@ static inline void end_wait(struct thread *t, int64_t result)
 
 static inline void wake(struct thread *t, int64_t result)
 {
+    if (is_foreign(t)) {
+        smp_deliver(t, result);
+        return;
+    }
     end_wait(t, result);
     if (t->state == 0)
         make_ready(t);
@@ -225,6 +239,10 @@ int64_t thread_deliver(struct link *waiters, int64_t result, uint64_t irq)
 
 void thread_wake_later(struct thread *t, int64_t result)
 {
+    if (is_foreign(t)) {
+        smp_deliver(t, result);
+        return;
+    }
     end_wait(t, result);
     if (t->state == 0)
         ready_append(t);
@@ -329,6 +347,7 @@ struct thread *thread_allocate(struct space *space, const char *name)
 
 void thread_free(struct thread *t)
 {
+    smp_await_end(t);
     if (t->state != THREAD_DEAD)
         thread_abort(t);
     if (t->space == NULL)
@@ -352,6 +371,7 @@ int thread_stack_fault(uint64_t address)
     uint64_t top = current->migration.stack_top;
     if (address >= top || address < top - USER_STACK_SLOT + PAGE_BYTES)
         return 0;
+    smp_hold(&current->space->object.lock);
     return space_stack(current->space, (unsigned)(current - threads)) != 0;
 }
 #else
@@ -413,6 +433,7 @@ int64_t thread_set_passive(struct thread *t, uint64_t passive)
 int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint64_t priority)
 {
     eventlog_call("thread_create");
+    smp_await_end(t);
     if (priority >= PRIORITIES)
         return refuse(ERROR_ARGUMENT);
     if (t->state != THREAD_DEAD)
@@ -434,6 +455,7 @@ int64_t thread_create(struct thread *t, uint64_t entry, uint64_t argument, uint6
 static int64_t clear_state(struct thread *t, uint64_t bit)
 {
     uint64_t irq = interrupts_off();
+    smp_seize(t);
     int64_t was_set = (t->state & bit) != 0;
     t->state &= ~bit;
     if (was_set && t->state == 0)
@@ -475,6 +497,7 @@ int64_t thread_suspend(struct thread *t)
 {
     uint64_t irq = interrupts_off();
     eventlog_call("thread_suspend");
+    smp_seize(t);
     if (t == current)
         thread_leave(THREAD_SUSPENDED);
     else
@@ -490,6 +513,8 @@ static void leave_queues(struct thread *t)
         thread_halt(t, THREAD_SUSPENDED);
     if (t->state == 0)
         ready_remove(t);
+    else if (has_arrived(t))
+        smp_forget(t);
     else if (t->state & THREAD_BLOCKED)
         list_remove(&t->link);
     if (t->timeout_armed)
@@ -510,6 +535,7 @@ int64_t thread_abort(struct thread *t)
 {
     uint64_t irq = interrupts_off();
     eventlog_call("thread_abort");
+    smp_alone();
     if (t->state == THREAD_DEAD) {
         interrupts_restore(irq);
         return refuse(ERROR_ARGUMENT);
@@ -536,7 +562,7 @@ int64_t thread_exit(void)
 
 int64_t thread_join(struct thread *t, uint64_t timeout_ticks)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&t->object);
     int64_t result = 0;
     eventlog_call("thread_join");
     if (t == current)
@@ -575,6 +601,7 @@ int64_t thread_set_priority(struct thread *t, uint64_t priority)
     if (priority >= PRIORITIES)
         return refuse(ERROR_ARGUMENT);
     uint64_t irq = interrupts_off();
+    smp_alone();
     t->base_level = priority + 1;
     pi_lock_settle(t);
     preemption_check();
@@ -587,6 +614,9 @@ void threads_start(uint64_t hart)
     hart_start(hart);
     for (unsigned level = 0; level < LEVELS; level++)
         list_init(&HERE(ready)[level]);
+#if CONFIG_FINE
+    list_init(&HERE(arrived));
+#endif
     list_init(&current->joiners);
     bind_own_context(current);
 #if CONFIG_MCS

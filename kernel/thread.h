@@ -66,6 +66,9 @@ struct thread {
     uint64_t state;
     uint64_t level;     // of its queue: base_level, or what pi_lock.c makes of it; 0 for idle alone
     uint64_t threshold; // only a higher level preempts it
+#if CONFIG_SMP
+    struct hart *hart; // where it runs
+#endif
 #if CONFIG_MCS
     struct sched_context *sched_context; // what it runs on; NULL while it is unfunded
     struct sched_context own_sched_context;
@@ -107,9 +110,6 @@ struct thread {
     uint64_t preempted; // parked by an interrupt, not by its own call
     uint64_t accounted; // switches to and from it are charged
 
-#if CONFIG_SMP
-    struct hart *hart; // where it runs
-#endif
     struct link joiners; // threads that wait for this one's end
     const char *name;    // "client", "peer", ...: in the event log and in messages
 #if CONFIG_OBJCORE

@@ -52,6 +52,9 @@ void timeout_stop(struct thread *t)
 void timeouts_expire(void)
 {
     uint64_t now = time_ticks();
+    if (!list_empty(&HERE(timeouts)))
+        smp_alone();
+    smp_arrivals(); // who has what it waited for is not late
     while (!list_empty(&HERE(timeouts)) && thread_of(HERE(timeouts).next)->timeout_ticks <= now)
         thread_time_out(thread_of(HERE(timeouts).next));
     program_timer(list_empty(&HERE(timeouts)) ? FOREVER

@@ -9,6 +9,7 @@
 #include "board.h"
 #include "config.h"
 #include "counters.h"
+#include "hart.h"
 #include "memlayout.h"
 
 struct thread;

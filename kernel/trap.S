@@ -38,15 +38,22 @@
 #include "syscalls.def"
 #endif
 
-// The lock of smp.c, with smp=biglock: a hart holds it while it runs the kernel with interrupts off.
-// Another hart may have stopped the thread while it waited for the lock; a call goes on when the
-// thread is resumed.
+// The lock that a hart holds while it runs the kernel with interrupts off: that of smp.c, or its own
+// (smp=fine). Another hart may have stopped the thread while it waited for the lock; a call goes on
+// when the thread is resumed.
+    .macro  address_of_lock
+#if CONFIG_FINE
+    ld      t0, THREAD_HART(tp)
+#else
+    lla     t0, smp_lock
+#endif
+    .endm
     .macro  lock_kernel
 #if CONFIG_SMP
-    lla     t0, smp_lock
+    address_of_lock
     li      t1, 1
     amoadd.w t1, t1, (t0)
-1:  lw      t2, 4(t0)
+1:  lw      t2, LOCK_SERVING(t0)
     bne     t1, t2, 1b
     fence   r, rw
     ld      t0, THREAD_STATE(tp)
@@ -56,11 +63,24 @@ call_goes_on:
     .endm
     .macro  unlock_kernel
 #if CONFIG_SMP
-    lla     t0, smp_lock
-    lw      t1, 4(t0)
+    address_of_lock
+    lw      t1, LOCK_SERVING(t0)
     addi    t1, t1, 1
+#if CONFIG_FINE
+    ld      t2, HART_HELD(t0)       // objects' locks go first
+    beqz    t2, 2f
+    sd      zero, HART_HELD(t0)
+1:  lw      t3, LOCK_SERVING(t2)
+    ld      t4, LOCK_ALSO(t2)       // before the next holder writes it
+    addi    t3, t3, 1
     fence   rw, w
-    sw      t1, 4(t0)
+    sw      t3, LOCK_SERVING(t2)
+    mv      t2, t4
+    bnez    t2, 1b
+2:
+#endif
+    fence   rw, w
+    sw      t1, LOCK_SERVING(t0)
 #endif
     .endm
 
@@ -88,15 +108,24 @@ trap_entry:
     sd      t0, USER_PC(tp)
     sd      t1, USER_TP(tp)
     lock_kernel
+#endif
+#if CONFIG_FINE
+    ld      t3, THREAD_HART(tp)
+    ld      t2, HART_COUNTERS(t3)   // counters[COUNT_entries]++
+    addi    t2, t2, 1
+    sd      t2, HART_COUNTERS(t3)
+#elif CONFIG_SMP
     ld      t2, counters            // counters[COUNT_entries]++
+    addi    t2, t2, 1
+    sd      t2, counters, t3
 #else
     ld      t2, counters            // counters[COUNT_entries]++
     addi    t0, t0, 4               // after the ecall
     sd      t0, USER_PC(tp)
     sd      t1, USER_TP(tp)
-#endif
     addi    t2, t2, 1
     sd      t2, counters, t3
+#endif
     li      t0, CALLS_END
     bgeu    a7, t0, no_call
     slli    t0, a7, 3
@@ -385,4 +414,10 @@ kernel_entry:
 boot_stack_top:
 #if CONFIG_SMP
     .skip   (HARTS_MAX - 1) * KERNEL_STACK_SLOT
+#endif
+
+#if CONFIG_FINE
+    .section .sdata, "aw", @progbits // what image.ld calls so has contents, which no C file has here
+    .align  3
+    .skip   8
 #endif

@@ -50,6 +50,7 @@ static void handle_interrupt(uint64_t cause)
 #endif
     } else if (cause == (CAUSE_INTERRUPT | INTERRUPT_SUPERVISOR_SOFTWARE)) {
         CLEAR_CSR(sip, IP_SSI);
+        smp_arrivals();
         if (software_handler != NULL)
             software_handler(software_argument);
     } else {

@@ -74,8 +74,9 @@ struct circle {
         struct bench_shared *); // by the client, once, before its first turn; may be NULL
     uint8_t client_priority, peer_priority;
     uint8_t cooperative; // both threads
-    uint8_t other_cpu;   // the peer's side is on the other hart (smp=biglock), and the key says so
-    uint8_t passive;     // with mcs=on the peer runs on the client's scheduling context
+    uint8_t
+        other_cpu;   // the peer's side is on the other hart (not with smp=off), and the key says so
+    uint8_t passive; // with mcs=on the peer runs on the client's scheduling context
     uint8_t client_calls,
         peer_calls;               // calls a turn: kernel entries where that side is in user mode
     uint8_t switches, interrupts; // a turn

@@ -52,7 +52,7 @@ static void write_hello(struct cyc_writer *w, const struct bench_args *d)
     OPTION("accounting", CONFIG_ACCOUNTING, "on", "off");
     OPTION("eventlog", CONFIG_EVENTLOG, "on", "off");
 #if CONFIG_SMP
-    OPTION("smp", CONFIG_SMP, "biglock", "off");
+    OPTION("smp", CONFIG_FINE, "fine", "biglock");
 #endif
 #undef OPTION
     cyc_record_object_close(w);

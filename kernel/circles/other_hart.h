@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The shape of a round trip between harts (smp=biglock): the client wakes the peer and waits, the
-// peer wakes the client and waits. Each hart is idle while the other works, so a turn is two
-// interrupts and four switches, from and to the idle threads, which stay in the loaded space.
+// The shape of a round trip between harts (smp=biglock, smp=fine): the client wakes the peer and
+// waits, the peer wakes the client and waits. Each hart is idle while the other works, so a turn is
+// two interrupts and four switches, from and to the idle threads, which stay in the loaded space.
 #ifndef OTHER_HART_H
 #define OTHER_HART_H
 

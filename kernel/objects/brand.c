@@ -30,6 +30,7 @@ int64_t sys_brand_bind(uint64_t brand, uint64_t thread, uint64_t depth)
     struct component *component = context(depth);
     if (named == NULL || by == NULL)
         return ERROR_HANDLE;
+    smp_alone();
     struct brand *b = (struct brand *)named->object;
     struct thread *t = (struct thread *)by->object;
     if (component == NULL || t->places[0].scheduler == NULL)
@@ -92,6 +93,7 @@ static __attribute__((noinline)) int64_t activate(struct brand *b, uint64_t x, u
 static inline int64_t raise(struct brand *b, uint64_t x, uint64_t y)
 {
     const struct thread *upcall = b->upcall;
+    smp_hold(&user_schedulers_lock);
     if (upcall == NULL || upcall->brand != b)
         return ERROR_ABORTED;
     return upcall->state != THREAD_DORMANT || !is_here(upcall) ? pend(b) : activate(b, x, y);
@@ -125,6 +127,7 @@ void brand_execute_pending(struct brand *brand)
 int64_t brand_complete(struct brand *brand)
 {
     struct thread *self = current, *interrupted = self->migration.interrupted;
+    smp_hold(&user_schedulers_lock);
     brand_execute_pending(brand);
     if (interrupted == NULL) {
         const struct place *root = &self->places[0];

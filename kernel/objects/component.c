@@ -19,6 +19,7 @@ _Noreturn void enter_upcall(void); // trap.S
 
 int64_t component_open(struct component *component, uint64_t entry, uint64_t upcall_entry)
 {
+    smp_alone();
     if (component->space != NULL)
         return ERROR_BUSY;
     component->entry = entry;

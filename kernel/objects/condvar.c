@@ -36,6 +36,7 @@ int64_t condvar_wait(struct condvar *c, struct mutex *m, uint64_t timeout_ticks)
     uint64_t irq = interrupts_off();
     int64_t result;
     eventlog_call("condvar_wait");
+    smp_alone();
     if (m->lock.owner != current || m->lock.depth != 1)
         result = refuse(ERROR_DENIED);
     else if (timeout_ticks == 0)
@@ -73,6 +74,8 @@ int64_t condvar_signal(struct condvar *c)
 {
     uint64_t irq = interrupts_off();
     eventlog_call("condvar_signal");
+    if (CONFIG_FINE && !list_empty(&c->waiters))
+        smp_alone();
     if (!list_empty(&c->waiters))
         return signal_first(c, irq);
     interrupts_restore(irq);
@@ -84,6 +87,8 @@ int64_t condvar_broadcast(struct condvar *c)
 {
     uint64_t irq = interrupts_off();
     eventlog_call("condvar_broadcast");
+    if (CONFIG_FINE && !list_empty(&c->waiters))
+        smp_alone();
     uint64_t held = preemption_hold();
     while (!list_empty(&c->waiters))
         if (grant_first(c))

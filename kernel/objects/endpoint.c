@@ -106,6 +106,7 @@ static __attribute__((noinline)) int64_t call_slowly(struct endpoint *e, uint64_
 static inline int64_t call(struct endpoint *e, uint64_t badge, uint64_t words, MSG_PARAMS)
 {
     eventlog_call("endpoint_call");
+    smp_hold(&e->object.lock);
     struct thread *receiver = thread_first(&e->receivers);
     if (list_empty(&e->receivers) || words > MESSAGE_REGISTERS ||
         receiver->state != (THREAD_BLOCKED | UNFUNDED) || !may_run_next(receiver))
@@ -170,7 +171,8 @@ static void release_caller(struct thread *caller, int64_t result)
 {
     caller->replier->caller = NULL;
     caller->replier = NULL;
-    caller->state &= ~(THREAD_CALLING | THREAD_UNFUNDED);
+    if (!is_foreign(caller)) // its hart may not have written it yet
+        caller->state &= ~(THREAD_CALLING | THREAD_UNFUNDED);
     list_init(&caller->link); // it is in no queue
     thread_wake_later(caller, result);
 }
@@ -219,6 +221,7 @@ static __attribute__((noinline)) int64_t reply_receive_slowly(struct endpoint *e
 static inline int64_t reply_receive(struct endpoint *e, uint64_t words, MSG_PARAMS)
 {
     eventlog_call("endpoint_reply_receive");
+    smp_hold(&e->object.lock);
     struct thread *self = current, *caller = self->caller;
     if (caller == NULL || words > MESSAGE_REGISTERS ||
         caller->state != (THREAD_CALLING | UNFUNDED) || !list_empty(&e->senders) ||
@@ -239,6 +242,7 @@ static inline int64_t reply_receive(struct endpoint *e, uint64_t words, MSG_PARA
 static int64_t send(struct endpoint *e, uint64_t badge, uint64_t words, MSG_PARAMS)
 {
     eventlog_call("endpoint_send");
+    smp_hold(&e->object.lock);
     if (words > MESSAGE_WORDS_MAX)
         return refuse(ERROR_ARGUMENT);
     if (list_empty(&e->receivers))
@@ -325,7 +329,7 @@ int64_t endpoint_send(struct endpoint *e, uint64_t words, const struct message *
 
 int64_t endpoint_receive(struct endpoint *e, struct message *m)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&e->object);
     eventlog_call("endpoint_receive");
     int64_t result =
         answer_and_receive(e, ERROR_ABORTED); // a caller without a reply by now will not get one
@@ -366,6 +370,7 @@ int64_t sys_endpoint_receive(uint64_t handle)
 {
     ENDPOINT_OR_RETURN;
     eventlog_call("endpoint_receive");
+    smp_hold(&e->object.lock);
     return answer_and_receive(e, ERROR_ABORTED);
 }
 #endif

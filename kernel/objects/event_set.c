@@ -72,21 +72,21 @@ static inline int64_t change(struct event_set *e, uint64_t present, uint64_t irq
 
 int64_t events_post(struct event_set *e, uint64_t events)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&e->object);
     eventlog_call("events_post");
     return change(e, e->present | events, irq);
 }
 
 int64_t events_set(struct event_set *e, uint64_t events)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&e->object);
     eventlog_call("events_set");
     return change(e, events, irq);
 }
 
 int64_t events_clear(struct event_set *e, uint64_t events)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&e->object);
     eventlog_call("events_clear");
     e->present &= ~events;
     interrupts_restore(irq);
@@ -112,7 +112,7 @@ static inline int64_t wait_for(struct event_set *e, uint64_t events, uint64_t al
 
 int64_t events_wait(struct event_set *e, uint64_t events, uint64_t reset, uint64_t timeout_ticks)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&e->object);
     eventlog_call("events_wait");
     return wait_for(e, events, 0, reset, timeout_ticks, irq);
 }
@@ -120,7 +120,7 @@ int64_t events_wait(struct event_set *e, uint64_t events, uint64_t reset, uint64
 int64_t events_wait_all(struct event_set *e, uint64_t events, uint64_t reset,
                         uint64_t timeout_ticks)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&e->object);
     eventlog_call("events_wait_all");
     return wait_for(e, events, 1, reset, timeout_ticks, irq);
 }

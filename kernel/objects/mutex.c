@@ -21,7 +21,7 @@ void mutex_end(struct mutex *m)
 
 int64_t mutex_lock(struct mutex *m, uint64_t timeout_ticks)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&m->lock.object);
     eventlog_call("mutex_lock");
     if (m->lock.owner == NULL)
         pi_lock_own(&m->lock, current);
@@ -48,7 +48,7 @@ static NOINLINE int64_t unlock_last(struct mutex *m, uint64_t irq)
 
 int64_t mutex_unlock(struct mutex *m)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&m->lock.object);
     int64_t result = 0;
     eventlog_call("mutex_unlock");
     if (m->lock.owner != current)

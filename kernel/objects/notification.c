@@ -22,10 +22,17 @@ void notification_bind(struct notification *n, struct endpoint *e)
     e->notification = n;
 }
 
+// One that is bound has the endpoint's lock.
+static inline struct object *lock_of(struct notification *n)
+{
+    return CONFIG_FINE && n->endpoint != NULL ? &n->endpoint->object : &n->object;
+}
+
 // Badges are below 2^63, so that no signal looks like an error.
 static inline int64_t signal_badge(struct notification *n, uint64_t badge)
 {
     eventlog_call("notification_signal");
+    smp_hold(&lock_of(n)->lock);
     if (!list_empty(&n->waiters))
         thread_wake(thread_first(&n->waiters), (int64_t)badge);
     else if (n->endpoint == NULL || !endpoint_signal(n->endpoint, badge))
@@ -50,7 +57,7 @@ int64_t notification_signal(struct notification *n)
 
 int64_t notification_wait(struct notification *n)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(lock_of(n));
     eventlog_call("notification_wait");
     int64_t signal = n->signal != 0 ? take_signal(n) : thread_block(&n->waiters, FOREVER);
     interrupts_restore(irq);
@@ -59,7 +66,7 @@ int64_t notification_wait(struct notification *n)
 
 int64_t notification_poll(struct notification *n)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(lock_of(n));
     eventlog_call("notification_poll");
     int64_t signal = take_signal(n);
     interrupts_restore(irq);

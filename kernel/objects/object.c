@@ -4,6 +4,7 @@
 #include "memlayout.h"
 #include "objects.h"
 #include "page_alloc.h"
+#include "smp.h"
 #include "string.h"
 #include "thread.h"
 
@@ -77,6 +78,8 @@ void object_destroy(struct object *object)
 {
     struct class *class = &classes[object->type];
     struct link *cell = (struct link *)(void *)object;
+    lock_briefly(&object->lock); // the last hart that used it has left it
+    unlock_briefly(&object->lock);
     if (class->end != NULL)
         class->end(object);
     object_delist(object);

@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "list.h"
+#include "ticket_lock.h"
 
 // Every type of object. `struct <name>` begins with `struct object`, and <name>_init(object, a, b)
 // prepares it; a circle gives the two numbers. Threads and spaces have functions of their own.
@@ -59,6 +60,9 @@ enum object_type {
 
 struct object {
     uint64_t type; // enum object_type
+#if CONFIG_FINE
+    struct lock lock; // smp.h
+#endif
 #if CONFIG_OBJCORE
     struct link core; // among all objects of its type
 #endif

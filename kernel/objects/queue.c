@@ -64,10 +64,18 @@ static inline int64_t put(struct queue *q, struct item *item, insertion *insert,
     return 0;
 }
 
+static inline struct container *take(struct heap *heap)
+{
+    lock_briefly(&heap->object.lock);
+    struct container *c = heap_take(heap, sizeof *c);
+    unlock_briefly(&heap->object.lock);
+    return c;
+}
+
 static inline int64_t insert_value(struct queue *q, uint64_t value, insertion *insert, uint64_t irq)
 {
     int64_t result = 0;
-    struct container *c = q->heap != NULL ? heap_take(q->heap, sizeof *c) : NULL;
+    struct container *c = q->heap != NULL ? take(q->heap) : NULL;
     if (c == NULL) {
         result = refuse(ERROR_MEMORY);
     } else {
@@ -102,28 +110,28 @@ static inline int64_t put_value(struct queue *q, uint64_t value, value_insertion
 
 int64_t queue_append(struct queue *q, struct item *item)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&q->object);
     eventlog_call("queue_append");
     return put(q, item, append, irq);
 }
 
 int64_t queue_prepend(struct queue *q, struct item *item)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&q->object);
     eventlog_call("queue_prepend");
     return put(q, item, prepend, irq);
 }
 
 int64_t queue_append_alloc(struct queue *q, uint64_t value)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&q->object);
     eventlog_call("queue_append_alloc");
     return put_value(q, value, append_value, irq);
 }
 
 int64_t queue_prepend_alloc(struct queue *q, uint64_t value)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&q->object);
     eventlog_call("queue_prepend_alloc");
     return put_value(q, value, prepend_value, irq);
 }
@@ -132,14 +140,16 @@ int64_t queue_prepend_alloc(struct queue *q, uint64_t value)
 static NOINLINE int64_t unpack(struct queue *q, struct container *c, uint64_t irq)
 {
     int64_t value = c->value;
+    lock_briefly(&q->heap->object.lock);
     heap_give(q->heap, c);
+    unlock_briefly(&q->heap->object.lock);
     interrupts_restore(irq);
     return value;
 }
 
 int64_t queue_get(struct queue *q, uint64_t timeout_ticks)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&q->object);
     eventlog_call("queue_get");
     uint64_t reference = q->head;
     if (reference == 0)

@@ -14,7 +14,7 @@ void semaphore_init(struct semaphore *s, uint64_t initial, uint64_t limit)
 
 int64_t semaphore_give(struct semaphore *s)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&s->object);
     eventlog_call("semaphore_give");
     if (!list_empty(&s->waiters))
         return thread_deliver(&s->waiters, 0, irq);
@@ -26,7 +26,7 @@ int64_t semaphore_give(struct semaphore *s)
 
 int64_t semaphore_take(struct semaphore *s, uint64_t timeout_ticks)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&s->object);
     eventlog_call("semaphore_take");
     if (s->count == 0)
         return thread_await(&s->waiters, timeout_ticks, irq);

@@ -26,7 +26,7 @@ void stack_end(struct stack *s)
 
 int64_t stack_push(struct stack *s, uint64_t value)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&s->object);
     int64_t result = 0;
     eventlog_call("stack_push");
     if ((int64_t)value < 0)
@@ -43,7 +43,7 @@ int64_t stack_push(struct stack *s, uint64_t value)
 
 int64_t stack_pop(struct stack *s, uint64_t timeout_ticks)
 {
-    uint64_t irq = interrupts_off();
+    uint64_t irq = object_enter(&s->object);
     eventlog_call("stack_pop");
     if (s->top == s->bottom)
         return thread_await(&s->waiters, timeout_ticks, irq);

@@ -18,11 +18,16 @@ void user_scheduler_init(struct user_scheduler *s, uint64_t level, uint64_t b)
 }
 
 #if CONFIG_USERSPACE
+#if CONFIG_FINE
+struct lock user_schedulers_lock;
+#endif
+
 int64_t scheduler_map(struct user_scheduler *s)
 {
     struct space *space = current->space;
     uint64_t address = USER_SCHEDULERS + s->level * PAGE_BYTES;
     eventlog_call("scheduler_map");
+    smp_alone();
     if (s->page == NULL)
         s->page = space_page(space, address);
     else if (space_map(space, address, s->page, PTE_READ | PTE_WRITE) != 0)
@@ -54,6 +59,7 @@ static int64_t take_slot(struct user_scheduler *s, struct thread *t, uint64_t sl
 int64_t scheduler_join(struct user_scheduler *s, uint64_t slot)
 {
     eventlog_call("scheduler_join");
+    smp_alone();
     return take_slot(s, current, slot);
 }
 
@@ -65,6 +71,7 @@ int64_t sys_scheduler_adopt(uint64_t scheduler, uint64_t thread, uint64_t slot)
     if (named == NULL || whom == NULL)
         return ERROR_HANDLE;
     struct thread *t = (struct thread *)whom->object;
+    smp_alone();
     if (t->migration.home == NULL || (t->state != THREAD_DORMANT && t->state != THREAD_PARKED))
         return ERROR_BUSY;
     int64_t result = take_slot((struct user_scheduler *)named->object, t, slot);
@@ -88,6 +95,7 @@ int64_t sys_scheduler_attend(uint64_t scheduler, uint64_t component, uint64_t no
     struct user_scheduler *s = (struct user_scheduler *)named->object;
     struct component *c = (struct component *)in->object;
     struct thread *t = (struct thread *)on->object;
+    smp_alone();
     if (c->space == NULL)
         return ERROR_ABORTED;
     if (t->places[s->level].scheduler != s || t->brand != NULL || t->state != THREAD_PARKED)
@@ -170,6 +178,7 @@ int64_t scheduler_switch(struct user_scheduler *s, enum switch_how how)
 {
     struct thread *self = current;
     eventlog_call("scheduler_switch");
+    smp_hold(&user_schedulers_lock);
     if (self->places[s->level].scheduler != s)
         return ERROR_DENIED;
     uint64_t slot = s->page->next;

@@ -29,6 +29,8 @@ struct user_scheduler {
 void user_scheduler_init(struct user_scheduler *s, uint64_t level, uint64_t b);
 
 #if CONFIG_USERSPACE
+extern struct lock user_schedulers_lock; // smp=fine: one for all, and for brands
+
 // Maps the scheduler's page at USER_SCHEDULERS + level * PAGE_BYTES in the running program.
 int64_t scheduler_map(struct user_scheduler *s);
 // The running thread takes a slot, and becomes the scheduler's running one.

@@ -23,16 +23,17 @@ static struct thread *run(enum program program)
 static void arguments_and_result_pass(void)
 {
     make_objects();
-    uint64_t invocations = counters[COUNT_invocations], switches = counters[COUNT_space_switches];
+    uint64_t invocations = counter_read(COUNT_invocations),
+             switches = counter_read(COUNT_space_switches);
     run(PROGRAM_open_and_invoke_weigher);
     CHECK_EQUAL(test_shared()[1], 1234);
-    CHECK_EQUAL(counters[COUNT_invocations] - invocations, 1);
+    CHECK_EQUAL(counter_read(COUNT_invocations) - invocations, 1);
     make_objects();
     run(PROGRAM_open_weigher);
-    switches = counters[COUNT_space_switches];
+    switches = counter_read(COUNT_space_switches);
     struct thread *t = run(PROGRAM_invoke_weigher);
     CHECK_EQUAL(test_shared()[1], 1234);
-    CHECK_EQUAL(counters[COUNT_space_switches] - switches,
+    CHECK_EQUAL(counter_read(COUNT_space_switches) - switches,
                 3); // to the program, to the component, and back
     CHECK_EQUAL(t->fault, 0);
 }
@@ -119,13 +120,13 @@ static struct thread *run_with_spare(enum program program)
 static void upcall_runs_and_returns(void)
 {
     make_objects();
-    uint64_t upcalls = counters[COUNT_upcalls];
+    uint64_t upcalls = counter_read(COUNT_upcalls);
     CHECK_EQUAL(run_with_spare(PROGRAM_upcall)->fault, 0);
     CHECK_EQUAL(test_shared()[1], 1);
     CHECK_EQUAL(test_shared()[2], UPCALL_BOOTSTRAP);
     CHECK_EQUAL(test_shared()[3], 77);
     CHECK_EQUAL(test_shared()[4], 3);
-    CHECK_EQUAL(counters[COUNT_upcalls] - upcalls, 3);
+    CHECK_EQUAL(counter_read(COUNT_upcalls) - upcalls, 3);
 }
 
 static void caller_outlives_its_upcall(void)

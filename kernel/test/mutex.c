@@ -268,12 +268,12 @@ static void inheritance_ends_within_an_interrupt(void)
     test_thread(lock_soon, first, RUNNER_PRIORITY + 1);
     test_thread(sleep_then_note, &less, RUNNER_PRIORITY + 2);
     test_thread(sleep_then_note, &more, RUNNER_PRIORITY + 3);
-    uint64_t irq = interrupts_off(), interrupts = counters[COUNT_interrupts];
+    uint64_t irq = interrupts_off(), interrupts = counter_read(COUNT_interrupts);
     for (uint64_t before = time_ticks(); time_ticks() - before < 1000;)
         ;
     interrupts_restore(irq);
     CHECK(noted("ml"));
-    CHECK_EQUAL(counters[COUNT_interrupts] - interrupts, 1);
+    CHECK_EQUAL(counter_read(COUNT_interrupts) - interrupts, 1);
     CHECK_EQUAL(current->level, current->base_level);
 }
 

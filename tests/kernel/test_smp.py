@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The reference kernel on two harts: its tests hold in many interleavings, and find what is taken
-out of the kernel for a moment.
+"""The reference kernel on two harts, under one lock and with locks per object: its tests hold in
+many interleavings, and find what is taken out of the kernel for a moment.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ pytestmark = [
         reason=cores.rocket_duo().missing() or qemu.virt().missing(),
     ),
 ]
+SCHEMES = ("biglock", "fine")
 MAX_CYC = 20_000_000  # a run that holds takes a quarter
 SEEDS = [pytest.param(seed, marks=[pytest.mark.long] if seed > 0 else []) for seed in range(50)]
 EMULATED_S = 300  # a whole machine takes a second; two harts on one busy CPU take a minute
@@ -65,15 +66,24 @@ FLOW = "initial=8 delta=8 groups=1 tests=3 passes=8"
 
 # What is taken out: a file, a text of it, and what stands there instead.
 FAULTS = {
-    "the lock": ("smp.c", "!= ticket)", "!= ticket && 0)"),
+    "all locks": ("ticket_lock.h", "!= ticket)", "!= ticket && 0)"),
     "the interrupt that wakes": ("smp.c", "monitor_interrupt(hart->number);", "(void)hart;"),
     "the fence of a shootdown": ("monitor.c", "        fence_all_pages();\n    }", "    }"),
 }
+# With locks per object, besides.
+FINE_FAULTS = {
+    "the objects' locks": ("smp.h", "    smp_let_go();\n    lock_take(lock);", "    smp_let_go();"),
+    "the look at who arrived": ("trap.c", "        smp_arrivals();\n", ""),
+}
+PLANTED = [
+    *((scheme, fault) for scheme in SCHEMES for fault in FAULTS),
+    *(("fine", fault) for fault in FINE_FAULTS),
+]
 
 
-def image(sources: Path, out: Path, board: str) -> Path:
+def image(sources: Path, out: Path, board: str, scheme: str) -> Path:
     """The test image of two harts, built from a folder that holds kernel/ and core/."""
-    options = [f"board={board}", "smp=biglock", f"BUILD={out}"]
+    options = [f"board={board}", f"smp={scheme}", f"BUILD={out}"]
     make = ["make", "--no-print-directory", "-s", "-C", str(sources / "kernel"), *options]
     named = subprocess.run([*make, "name"], capture_output=True, text=True, check=True)
     linked = Path(named.stdout.strip()) / "test.elf"
@@ -112,13 +122,18 @@ def held(console: str) -> bool:
     return plan is not None and len(passed) == int(plan[1]) > 40
 
 
+@pytest.fixture(scope="module", params=SCHEMES)
+def scheme(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def rtl_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return image(build.sources(), tmp_path_factory.mktemp("rtl"), "rocket")
+def rtl_image(tmp_path_factory: pytest.TempPathFactory, scheme: str) -> Path:
+    return image(build.sources(), tmp_path_factory.mktemp("rtl"), "rocket", scheme)
 
 
-def test_all_holds_on_two_emulated_harts(tmp_path: Path) -> None:
-    linked = image(build.sources(), tmp_path, "virt")
+def test_all_holds_on_two_emulated_harts(tmp_path: Path, scheme: str) -> None:
+    linked = image(build.sources(), tmp_path, "virt", scheme)
     for _ in range(5):
         console = emulated(linked, EMULATED_S)
         assert held(console), console
@@ -147,8 +162,10 @@ def check(row: str, measured: list[Values]) -> None:
             assert values.counters[counter] == [per_turn * values.turns] * tests, (row, counter)
 
 
-def test_every_row_between_emulated_harts_is_what_its_contract_says(tmp_path: Path) -> None:
-    linked = kernel(image(build.sources(), tmp_path, "virt"))
+def test_every_row_between_emulated_harts_is_what_its_contract_says(
+    tmp_path: Path, scheme: str
+) -> None:
+    linked = kernel(image(build.sources(), tmp_path, "virt", scheme))
     found = turns(emulated(linked, EMULATED_S, f"only=*.other_cpu {FLOW}"))
     assert set(found) == set(ROWS)
     for row in IN_ANY_SCHEDULE:
@@ -172,20 +189,20 @@ def test_all_holds_in_every_schedule_of_the_rtl(rtl_image: Path, seed: int) -> N
     assert held(console), console
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_what_is_missing_is_found(tmp_path: Path, fault: str) -> None:
-    file, text, instead = FAULTS[fault]
+@pytest.mark.parametrize(("scheme", "fault"), PLANTED)
+def test_what_is_missing_is_found(tmp_path: Path, scheme: str, fault: str) -> None:
+    file, text, instead = (FAULTS | FINE_FAULTS)[fault]
     for folder in ("kernel", "core"):
         shutil.copytree(build.sources() / folder, tmp_path / folder)
     planted = tmp_path / "kernel" / file
     whole = planted.read_text()
     assert whole.count(text) == 1
     planted.write_text(whole.replace(text, instead))
-    linked = image(tmp_path, tmp_path / "out", "virt")
+    linked = image(tmp_path, tmp_path / "out", "virt", scheme)
     assert not all(held(emulated(linked, FOUND_S)) for _ in range(3))
 
 
 @pytest.mark.parametrize("board", ["virt", "rocket", "cva6"])
-def test_a_machine_of_one_hart_refuses_it(board: str) -> None:
+def test_a_machine_of_one_hart_refuses_it(board: str, scheme: str) -> None:
     with pytest.raises(UsageError, match="rocket-duo"):
-        reference_kernel.image(board, {"smp": "biglock"})
+        reference_kernel.image(board, {"smp": scheme})

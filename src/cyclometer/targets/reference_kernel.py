@@ -34,7 +34,7 @@ OPTIONS = {
     "timer": ("rdtime", "mtime"),
     "asid": ("on", "off"),
     "accounting": ("off", "on"),
-    "smp": ("off", "biglock"),
+    "smp": ("off", "biglock", "fine"),
     # bytes by which code and data are moved
     "layout": tuple(str(shift) for shift in range(0, 4096, 4)),
 }

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -48,6 +50,27 @@ def test_a_change_is_counted_and_named(tmp_path: Path, capsys: pytest.CaptureFix
     said = run(tmp_path, capsys, session(1), session(2), session(3, slower=1.2))
     assert "called changed            11.11 %  (target 0.5 %); a.b0 2 x" in said
     assert "gate fails                66.67 %" in said
+
+
+def test_sessions_between_two_cpus_are_measured_with_the_options_of_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[list[str]] = []
+
+    def measured(command: list[str], **_: object) -> SimpleNamespace:
+        store.write(session(len(commands)), Path(command[-1]), {})
+        commands.append(command)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(aa, "subprocess", SimpleNamespace(run=measured))
+    chosen = ["--cpus", "auto", "--only", "*.other_cpu", "--budget", "9s"]
+    aa.main([*chosen, "--sessions", "2", "--scenarios", "alone", "--keep", str(tmp_path)])
+    assert len(commands) == 2
+    for command in commands:
+        given = dict(pairwise(command))
+        assert (given["--cpus"], given["--only"]) == ("auto", "*.other_cpu")
+        assert given["--budget"] == "9s"
+    assert "single sessions: 1 comparisons, 6 rows" in capsys.readouterr().out
 
 
 def test_every_triple_is_disjoint_and_none_comes_twice() -> None:

@@ -22,6 +22,7 @@ from cyclometer.targets.linux.perf import Sampler
 from cyclometer.targets.linux.target import LinuxTarget
 
 HARDWARE, SOFTWARE = 0, 1
+_OPEN = perf._open
 
 
 def refuse(*kinds: int, because: int = errno.ENOENT) -> Any:
@@ -122,11 +123,27 @@ def test_a_process_that_ended_has_no_children() -> None:
     assert profile._children(child.pid) == []
 
 
+def simulated_cycles(kind: int, config: int, every: int, flags: int, pid: int, cpu: int) -> int:
+    """The system call of a machine with a PMU of which a cycle lasts a nanosecond, and no event is
+    precise.
+    """
+    if kind == HARDWARE and flags >> 15 & 3:
+        return -errno.EOPNOTSUPP
+    return _OPEN(SOFTWARE, config, every, flags, pid, cpu)
+
+
 @pytest.mark.e2e
-def test_a_circle_is_sampled_where_it_is() -> None:
+@pytest.mark.parametrize(
+    ("opened", "event"), [(simulated_cycles, "cycles"), (refuse(HARDWARE), "cpu-clock")]
+)
+def test_a_circle_is_sampled_where_it_is(
+    monkeypatch: pytest.MonkeyPatch, opened: Any, event: str
+) -> None:
+    monkeypatch.setattr(perf, "_open", opened)
     sampler().close()
     sampled = LinuxTarget().profile(Request(), "file.read.bytes_65536", 0.5)
     found = shares(sampled)
+    assert (sampled.event, sampled.precise) == (event, 0)
     assert sampled.seen > 0  # the more, the less other processes take of the CPU
     assert sum(one.share for one in found.levels) == pytest.approx(1)
     if sampled.kernel_seen > 10 and names.kernel() is not None:

@@ -105,17 +105,30 @@ void init_end_machine(void)
     reboot(RB_AUTOBOOT); // the machine is started so that it ends instead
 }
 
-void init_print_symbols(void)
+// Its arguments are where the ABI has them when the debugger stops at the hint.
+__attribute__((noinline)) void init_show(const char *text, size_t length)
 {
-    char text[256], type;
-    FILE *symbols = fopen("/proc/kallsyms", "re");
-    if (symbols == NULL)
-        return;
-    while (fgets(text, sizeof text, symbols) != NULL)
-        if (sscanf(text, "%*x %c", &type) == 1 && strchr("tTwW", type) != NULL)
-            fputs(text, stdout);
-    fclose(symbols);
-    fflush(stdout);
+    CYC_HINT_MOVE();
+    __asm__ volatile("" ::"r"(text), "r"(length) : "memory");
+}
+
+// A console would take as long as a boot for so many lines; the debugger takes them out of memory.
+void init_show_symbols(void)
+{
+    char *text = NULL, *line = NULL;
+    size_t length = 0, room = 0;
+    FILE *symbols = fopen("/proc/kallsyms", "re"), *shown = open_memstream(&text, &length);
+    while (symbols != NULL && getline(&line, &room, symbols) > 0) {
+        const char *type = strchr(line, ' ');
+        if (type != NULL && strchr("tTwW", type[1]) != NULL)
+            fputs(line, shown);
+    }
+    fclose(shown);
+    init_show(text, length);
+    free(text);
+    free(line);
+    if (symbols != NULL)
+        fclose(symbols);
 }
 
 static void store(const char *path, const char *text, size_t length)

@@ -4,8 +4,8 @@
 //     visit KEY METHOD INITIAL DELTA GROUPS TESTS
 // and writes the record stream to standard output, each visit closed by the console line `done N`.
 // `--list` writes the contracts of all circles instead; `--proof` opens the expensive counters;
-// `--symbols` prints the kernel's functions first; `--exec` adds the programs that a file describes
-// (program.h). As the first process of a kernel it takes its options and its plan
+// `--symbols` shows a debugger the kernel's functions first; `--exec` adds the programs that a file
+// describes (program.h). As the first process of a kernel it takes its options and its plan
 // from files of its archive (init.h).
 #define _GNU_SOURCE
 #include <errno.h>
@@ -254,7 +254,7 @@ static void measure(char **arguments, const struct options *options)
         host_prepare_evict();
     counters_prepare(options);
     if (options->symbols)
-        init_print_symbols();
+        init_show_symbols();
     run_plan(arguments, options);
 }
 

@@ -58,6 +58,8 @@ def test_a_machine_at_its_reset_vector_can_be_read() -> None:
         code = machine.physical_memory(0x1000, 4)
         assert int.from_bytes(code, "little") == 0x00000297  # auipc t0, 0
         assert machine.physical_memory(0x8000_0000, 3000) == bytes(3000)
+        assert machine.memory(0x8000_0000, 3) == bytes(3)
+        assert machine.memory(0x1000, 4) == code
         with pytest.raises(MeasurementFailed, match="does not understand"):
             machine.monitor("no such command")
         assert machine.register("pc") == 0x1000  # what it printed is not taken for an answer

@@ -11,6 +11,7 @@ import select
 import shlex
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -199,6 +200,12 @@ class Debugger:
             data += bytes.fromhex(answer.decode())
         self._ask("Qqemu.PhyMemMode:0")
         return bytes(data)
+
+    def memory(self, address: int, length: int) -> bytes:
+        """Memory as the processor sees it where it stands, however much."""
+        with tempfile.NamedTemporaryFile(prefix="cyclometer-") as file:
+            self.monitor(f'memsave {address:#x} {length} "{file.name}"')
+            return Path(file.name).read_bytes()
 
     def logged(self) -> bytes:
         """What it wrote since the last call; the log has to be switched off."""

@@ -9,7 +9,7 @@ import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -63,7 +63,7 @@ def _save(guest: Guest, state: Path, bound_s: float, stop: threading.Event | Non
             Debugger(command, bound_s, stop) as machine,
         ):
             draft = Path(folder) / state.name
-            machine.run_to(hints(guest.program, guest.kernel.machine.name))
+            machine.run_to(list(hints(guest.program, guest.kernel.machine.name)))
             machine.save(draft)
             orders.make_ready(draft)
             draft.rename(state)
@@ -73,8 +73,8 @@ def _save(guest: Guest, state: Path, bound_s: float, stop: threading.Event | Non
 
 
 @cache
-def hints(harness: Path, machine: str) -> Sequence[int]:
-    """Where the harness lets itself be moved."""
+def hints(harness: Path, machine: str) -> Mapping[int, str]:
+    """Where the harness lets itself be moved, and in which function."""
     known = NAMED[machine]
     places = disassemble(harness, program(known), build.sources())
-    return [pc for pc, place in places.items() if place.insn == known.moves]
+    return {pc: place.function for pc, place in places.items() if place.insn == known.moves}

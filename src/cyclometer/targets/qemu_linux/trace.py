@@ -3,11 +3,10 @@
 names its own.
 
 A kernel patches its own code while it boots, so that its image does not say what it runs. An
-untraced boot finds out what a turn costs, and prints the kernel's symbols. A traced one makes
-several tests of a circle, and the quietest of them is taken: at a hint the machine stands still and
-its clock goes on, by as much as the host is busy, so that a timer may expire in the test behind it
-or its first turns may find that a jiffy has passed. The turn to show is the one that costs what
-the untraced boot found.
+untraced boot finds out what a turn costs. A traced one makes several tests of a circle, and the
+quietest of them is taken: at a hint the machine stands still and its clock goes on, by as much as
+the host is busy, so that a timer may expire in the test behind it or its first turns may find that
+a jiffy has passed. The turn to show is the one that costs what the untraced boot found.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu import trace as qemu_trace
 from cyclometer.targets.qemu.blocks import Code
 from cyclometer.targets.qemu.trace import Dialect
-from cyclometer.targets.qemu_linux import symbols as kernel_symbols
+from cyclometer.targets.qemu_linux import listing
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.symbols import Symbols
 
@@ -66,10 +65,9 @@ def trace(
     known = NAMED[guest.kernel.machine.name]
     dialect = qemu_trace.DIALECTS[known.name]
     disassembler = program(known)
-    costs, symbols, failed = (
-        _ask(guest, tuple(methods.items()), bound_s)
-        if measured is None
-        else (measured, _known(guest), [])
+    symbols = listing.known(guest) or listing.listed(guest, bound_s)
+    costs, failed = (
+        _ask(guest, tuple(methods.items()), bound_s) if measured is None else (measured, [])
     )
     steps_max = _REGISTERS_MAX * (_BLOCK_STEPS if dialect.blocks else 1)
     turn_max = steps_max // 2  # tests of two sizes are traced
@@ -82,14 +80,13 @@ def trace(
     visits = _visits(methods, short, flow, steps_max, few=measured is not None)
     places = AddressMap({}, disassemble(guest.program, disassembler, build.sources()))
     wanted = _candidates(visits)
-    with guest.boot(1, visits, [] if symbols else ["--symbols"]) as command:
+    with guest.boot(1, visits) as command:
         stopping = [word.replace("sleep=off", "sleep=on") for word in command]
         traced = qemu_trace.trace(
             stopping, places, (known.opens, known.closes), sorted(wanted), bound_s, dialect, wanted
         )
     records = Decoder().feed(traced.console)
     chosen = _quietest(records, {n: key for n, key in wanted.items() if n in traced.windows})
-    symbols = symbols or _listed(guest, traced.console, "ended")
     kernel = _kernel_places(traced.code, symbols)
     windows = {
         wanted[number]: _with_code(traced.windows[number], kernel, dialect) for number in chosen
@@ -105,21 +102,18 @@ def trace(
 @cache
 def _ask(
     guest: Guest, methods: tuple[tuple[str, str], ...], bound_s: float
-) -> tuple[dict[str, float], Symbols, list[Record]]:
-    """From an untraced boot: instructions per turn by key, of the quietest tests; the kernel's
-    symbols; and the records of what cannot run.
+) -> tuple[dict[str, float], list[Record]]:
+    """From an untraced boot: instructions per turn by key, of the quietest tests; and the records
+    of what cannot run.
     """
-    known = _known(guest)
-    options = [] if known else ["--symbols"]
     visits = [
         Visit(0, key, method, _COST_FLOW if method == "accumulated" else Flow(1, 0, 1, _PASSES))
         for key, method in methods
     ]
-    with guest.boot(0, visits, options) as command:
+    with guest.boot(0, visits) as command:
         ended = read_console(command, bound_s)
     records = Decoder().feed(ended.console)
-    known = known or _listed(guest, ended.console, ended.why)
-    return _costs(records), known, [r for r in records if isinstance(r, Failed | Skipped)]
+    return _costs(records), [r for r in records if isinstance(r, Failed | Skipped)]
 
 
 def _costs(records: Sequence[Record]) -> dict[str, float]:
@@ -136,25 +130,6 @@ def _costs(records: Sequence[Record]) -> dict[str, float]:
         (few, small), (many, large) = min(values.items()), max(values.items())
         found[key] = (large - small) / (many - few) if few < many else large / many
     return found
-
-
-def _known(guest: Guest) -> Symbols | None:
-    """The kernel's symbols, where a file has them or an earlier boot listed them."""
-    kept = kernel_symbols.kept(guest.kernel.sha256)
-    listed = guest.kernel.symbols or (kept if kept.exists() else None)
-    return kernel_symbols.load(listed) if listed else None
-
-
-def _listed(guest: Guest, console: bytes, why: str) -> Symbols:
-    """Those that the kernel itself printed, kept for the next boot."""
-    known = kernel_symbols.read(console)
-    if known is None:
-        raise MeasurementFailed(
-            f"{guest.kernel.name} {why} without a list of its symbols; give its System.map by "
-            "--symbols"
-        )
-    kernel_symbols.keep(guest.kernel.sha256, known)
-    return known
 
 
 def _visits(

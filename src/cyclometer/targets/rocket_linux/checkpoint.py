@@ -121,7 +121,7 @@ def _boot(guest: Guest, visit: Visit, bound_s: float, supervisor: bool) -> bytes
         tempfile.TemporaryDirectory() as folder,
         Debugger(command, bound_s) as machine,
     ):
-        machine.run_to(hints(guest.program, RISCV64.name))
+        machine.run_to(list(hints(guest.program, RISCV64.name)))
         state = read_state(machine)
         _check(state, guest.kernel.name)
         ram = Path(folder) / "ram"

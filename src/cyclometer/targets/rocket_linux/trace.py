@@ -15,7 +15,6 @@ from pathlib import Path
 
 import msgspec
 
-from cyclometer.errors import MeasurementFailed
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.decode import Decoder
 from cyclometer.record.instructions import RISCV64
@@ -23,10 +22,10 @@ from cyclometer.record.schema import Flow, Hello, Record
 from cyclometer.record.trace import USER, Steps, TraceResult, load, to_explain, windows
 from cyclometer.targets import build
 from cyclometer.targets.api import SILENT
-from cyclometer.targets.console import BootResult, read_console
+from cyclometer.targets.console import BootResult
 from cyclometer.targets.disassembly import disassemble, program
 from cyclometer.targets.linux.harness import Visit
-from cyclometer.targets.qemu_linux import symbols as kernel_symbols
+from cyclometer.targets.qemu_linux import listing
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.symbols import Symbols
 from cyclometer.targets.rocket import firmware
@@ -57,21 +56,10 @@ def symbols(guest: Guest, bound_s: float) -> Symbols:
     """The kernel's functions: those of --symbols, or as it lists them itself, in a boot of QEMU
     whose answer is kept.
     """
-    if guest.kernel.symbols:
-        return kernel_symbols.load(guest.kernel.symbols)
-    kept = kernel_symbols.kept(guest.kernel.sha256)
-    if kept.exists():
-        return kernel_symbols.load(kept)
-    with on_board(guest, to_be_moved=False) as board, board.boot(0, [], ["--symbols"]) as command:
-        ended = read_console(command, bound_s)
-    found = kernel_symbols.read(ended.console)
-    if found is None:
-        raise MeasurementFailed(
-            f"{guest.kernel.name} {ended.why} without a list of its symbols; give its System.map "
-            "by --symbols"
-        )
-    kernel_symbols.keep(guest.kernel.sha256, found)
-    return found
+    if known := listing.known(guest):
+        return known
+    with on_board(guest, to_be_moved=False) as board:
+        return listing.listed(board, bound_s)
 
 
 def traced(

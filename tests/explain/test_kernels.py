@@ -128,9 +128,10 @@ def test_what_is_unchanged_missing_or_untraced_is_said() -> None:
 def test_counts_that_are_not_those_of_the_traced_turns_say_so() -> None:
     one = row(40)
     other = replace(one, after=(one.after[0] + 14,))
-    assert f"traced turns: {machine.LENGTH} -> {machine.LENGTH + 40}" in mail.text(
-        found(other), COMMAND
-    )
+    traced = f"traced turns: {machine.LENGTH} -> {machine.LENGTH + 40}; "
+    assert f"{traced}none as long as counted was traced\n" in mail.text(found(other), COMMAND)
+    mean = replace(one, after=(one.after[0] + 0.5,))
+    assert f"{traced}counts are means of unlike turns\n" in mail.text(found(mean), COMMAND)
 
 
 def test_a_row_that_cannot_be_traced_says_why_once_a_side() -> None:

@@ -139,7 +139,9 @@ def _notes(row: KernelRow, timed: Finding | None) -> Iterator[str]:
             yield f"{word}: boots differ, {_count(min(counts))} to {_count(max(counts))}"
     if row.difference and row.explained != Fraction(row.change).limit_denominator(10**6):
         old, new = (_count(float(e.length)) for e in (row.difference.before, row.difference.after))
-        yield f"traced turns: {old} -> {new}; the counts are means of turns that are not all alike"
+        means = any(count % 1 for count in row.counts)
+        why = "counts are means of unlike turns" if means else "none as long as counted was traced"
+        yield f"traced turns: {old} -> {new}; {why}"
     if timed is None or timed.change is None:
         return
     yield f"time: {100 * timed.change:+.1f} % ({timed.verdict})"

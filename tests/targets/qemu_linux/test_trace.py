@@ -118,6 +118,16 @@ def test_an_instruction_that_was_not_told_is_refused() -> None:
         guest_trace._with_code(steps, {}, qemu_trace.X86_64)
 
 
+def test_a_window_holds_a_turn_where_a_program_comes_back_after_as_many_instructions() -> None:
+    steps = np.zeros(6, STEP)
+    steps["pc"] = 0x10, 0x20, 0x90, 0x10, 0x20, 0x10
+    steps["privilege"] = 0, 0, 1, 0, 0, 0
+    steps["clock"] = 1, 2, 3, 7, 9, 12
+    assert [qemu_trace.holds_turn(steps, n) for n in (6, 7, 5, None)] == [True] * 4
+    # from first to third is not one turn, and the kernel's are not the circle's
+    assert [qemu_trace.holds_turn(steps, n) for n in (11, 4, 5.5)] == [False] * 3
+
+
 def group(turns: int, values: list[int], interrupts: list[int]) -> Group:
     return Group(
         1, "a", "accumulated", 0, 0, turns, values, [0] * len(values), {"interrupts": interrupts}
@@ -134,6 +144,8 @@ def test_the_quietest_candidate_is_taken_and_stands_alone_in_its_record() -> Non
     ]
     chosen = guest_trace._quietest(records, wanted)
     assert chosen == [6]  # the shortest of all is not a candidate: it was not written down
+    # one with the turn that was measured is better than a shorter one
+    assert guest_trace._quietest(records, wanted, {7}) == [7]
     small, large = guest_trace._only(records, chosen)
     assert (small.values, large.values) == ([80], [160])  # type: ignore[union-attr]
 

@@ -179,9 +179,11 @@ def trace(
     bound_s: float,
     dialect: Dialect = RISCV64,
     circles: Mapping[int, str] | None = None,
+    turns: Mapping[int, float] | None = None,
 ) -> Tracing:
     """Boots `command` and returns what it executed in each window in `wanted`, ascending. Where
-    `circles` names what each is of, one that no interrupt touched is enough of its circle.
+    `circles` names what each is of, one that no interrupt touched is enough of its circle; it has
+    to hold a turn as long as `turns` says of that window, in steps of the clock, if it says so.
 
     `hints` are the encodings that open and close a window. Raises MeasurementFailed if the
     machine ends early, a window's log grows too large, or `bound_s` runs out.
@@ -208,10 +210,23 @@ def trace(
                 if dialect.root:
                     _follow(dialect.root, root, listed, log, blocks.code, spaces)
                 found[number] = _steps(_opened(listed, opens), places)
-                if not np.any(found[number]["flags"] & INTERRUPTED):
-                    done = left[number]
+                done = left[number]
+                quiet = not np.any(found[number]["flags"] & INTERRUPTED)
+                if quiet and holds_turn(found[number], (turns or {}).get(number)):
                     left = {other: name for other, name in left.items() if name != done}
         return Tracing(machine.finish(), found, blocks.code)
+
+
+def holds_turn(steps: Steps, length: float | None) -> bool:
+    """Whether a program comes back to an instruction after so many steps of the clock; of no known
+    length every window does.
+    """
+    if length is None:
+        return True
+    program = steps[steps["privilege"] == USER]
+    program = program[np.argsort(program["pc"], kind="stable")]
+    again = program["pc"][1:] == program["pc"][:-1]
+    return bool(np.any(again & (np.diff(program["clock"]) == length)))
 
 
 # A step of the log: `count` is how far it moved the clock, `at` where in the log its registers

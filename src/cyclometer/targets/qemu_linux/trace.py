@@ -12,7 +12,7 @@ a jiffy has passed. The turn to show is the one that costs what the untraced boo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import accumulate
@@ -32,7 +32,7 @@ from cyclometer.targets.disassembly import disassemble, program
 from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu import trace as qemu_trace
 from cyclometer.targets.qemu.blocks import Code
-from cyclometer.targets.qemu.trace import Dialect
+from cyclometer.targets.qemu.trace import Dialect, holds_turn
 from cyclometer.targets.qemu_linux import listing
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.symbols import Symbols
@@ -80,13 +80,23 @@ def trace(
     visits = _visits(methods, short, flow, steps_max, few=measured is not None)
     places = AddressMap({}, disassemble(guest.program, disassembler, build.sources()))
     wanted = _candidates(visits)
+    timed = {visit.key for visit in visits if visit.method == "accumulated" and flow is None}
+    turns = {number: short[key] for number, key in wanted.items() if key in timed}
     with guest.boot(1, visits) as command:
         stopping = [word.replace("sleep=off", "sleep=on") for word in command]
         traced = qemu_trace.trace(
-            stopping, places, (known.opens, known.closes), sorted(wanted), bound_s, dialect, wanted
+            stopping,
+            places,
+            (known.opens, known.closes),
+            sorted(wanted),
+            bound_s,
+            dialect,
+            wanted,
+            turns,
         )
     records = Decoder().feed(traced.console)
-    chosen = _quietest(records, {n: key for n, key in wanted.items() if n in traced.windows})
+    exact = {n for n, w in traced.windows.items() if holds_turn(w, turns.get(n))}
+    chosen = _quietest(records, {n: key for n, key in wanted.items() if n in traced.windows}, exact)
     kernel = _kernel_places(traced.code, symbols)
     windows = {
         wanted[number]: _with_code(traced.windows[number], kernel, dialect) for number in chosen
@@ -188,14 +198,16 @@ def _disturbance(record: Group | Pass | Overhead, place: int) -> tuple[int, int]
     return record.counters.get("interrupts", [0] * len(record.values))[place], record.values[place]
 
 
-def _quietest(records: Sequence[Record], wanted: Mapping[int, str]) -> list[int]:
-    """Of the candidates of each circle the window with the least interrupts, and of those the
-    shortest.
+def _quietest(
+    records: Sequence[Record], wanted: Mapping[int, str], exact: Container[int] = ()
+) -> list[int]:
+    """Of the candidates of each circle the window with a turn as long as measured, of those with
+    the least interrupts, and of those the shortest.
     """
-    best: dict[str, tuple[tuple[int, int], int]] = {}
+    best: dict[str, tuple[tuple[bool, int, int], int]] = {}
     for number, record, place in _values(records):
         if number in wanted and wanted[number] == record.circle:
-            rank = (_disturbance(record, place), number)
+            rank = ((number not in exact, *_disturbance(record, place)), number)
             best[record.circle] = min(best.get(record.circle, rank), rank)
     return [number for _, number in best.values()]
 

@@ -191,6 +191,12 @@ const char *host_pin(int cpu)
                : "that CPU is not available to this process";
 }
 
+void host_join_policy(struct options *options)
+{
+    if (strcmp(options->policy, "auto") == 0)
+        options->policy = sched_getscheduler(0) == SCHED_FIFO ? "fifo" : "other";
+}
+
 int options_fair(const struct options *options)
 {
     return strcmp(options->policy, "other") == 0 || strcmp(options->policy, "batch") == 0;
@@ -314,17 +320,27 @@ void host_prepare_evict(void)
     }
 }
 
+// Not locked in memory, as all else is: that takes as long for so many pages as to read them.
+static void *map_evict(size_t bytes)
+{
+    mlockall(MCL_FUTURE | MCL_ONFAULT);
+    void *buffer = mmap(NULL, bytes, PROT_READ, MAP_SHARED, run->evict_file, 0);
+    if (buffer != MAP_FAILED)
+        munlock(buffer, bytes);
+    mlockall(MCL_FUTURE);
+    return buffer;
+}
+
 void host_evict(void *host)
 {
     size_t bytes = evict_bytes();
     (void)host;
-    volatile const char *buffer =
-        mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, run->evict_file, 0);
+    void *buffer = map_evict(bytes);
     if (buffer == MAP_FAILED)
         return;
     for (size_t i = 0; i < bytes; i += 64)
-        (void)buffer[i];
-    munmap((void *)(uintptr_t)buffer, bytes);
+        (void)((volatile const char *)buffer)[i];
+    munmap(buffer, bytes);
 }
 
 #define FACTS_MAX 64

@@ -55,6 +55,8 @@ const char *host_pin(int cpu);
 // Chooses the policy if it is "auto": SCHED_FIFO if the kernel allows it. An ordinary one, with its
 // nice value and slice, is set for this process at once, and is inherited by all that it starts.
 const char *host_choose_policy(struct options *options);
+// The same choice in a visit's process, which has the policy already.
+void host_join_policy(struct options *options);
 // Whether the ordinary scheduler decides who runs: priorities do not exist then.
 int options_fair(const struct options *options);
 // SCHED_FIFO at `priority` for the calling thread, unless the policy is an ordinary one.

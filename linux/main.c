@@ -219,9 +219,10 @@ static void run_plan(char **arguments, const struct options *options)
 }
 
 // A visit's process: all that it needs is in the run's memory.
-static _Noreturn void make_visit(const struct options *options)
+static _Noreturn void make_visit(struct options *options)
 {
     struct cyc_clock clock;
+    host_join_policy(options);
     run_join(options->visit);
     if (options->exec != NULL)
         refuse_if(programs_read(options->exec), EXIT_USAGE);
@@ -271,9 +272,9 @@ int main(int argc, char **argv)
     if (first_process)
         argc = init_prepare(&argv);
     int list = parse_options(&options, argc, argv);
-    refuse_if(host_choose_policy(&options), EXIT_REFUSED);
     if (options.visit >= 0)
         make_visit(&options);
+    refuse_if(host_choose_policy(&options), EXIT_REFUSED);
     prepare_run(&clock, &options);
     if (list)
         list_circles(run_writer());

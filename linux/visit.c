@@ -30,9 +30,8 @@
 
 #define TESTS_MAX 1024
 #define SKIPPED 77
-#define STACK_BYTES (256 << 10)
+#define STACK_BYTES (128 << 10)
 
-static struct cyc_sample samples[TESTS_MAX];
 static const struct registered_circle *current;
 static const struct cyc_clock *run_clock;
 static const struct options *run_options;
@@ -188,6 +187,18 @@ static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
     return cyc_flow_accumulated(rig, circle, &v->flow, v->number);
 }
 
+// As many samples as this visit needs, resident. Called when the peers have started, because their
+// fork makes what was written before be copied at the next write.
+static struct cyc_sample *map_samples(void)
+{
+    size_t tests = run->visit.flow.tests < TESTS_MAX ? run->visit.flow.tests : TESTS_MAX;
+    void *memory = mmap(NULL, (tests + 1) * sizeof(struct cyc_sample), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED)
+        circle_fail("mmap");
+    return memory;
+}
+
 static void measure(void)
 {
     const struct linux_circle *self = current->circle;
@@ -200,15 +211,12 @@ static void measure(void)
         .evict = options_exact(run_options) ? NULL : host_evict, // no cache, nothing to empty
         .count = counters_read,
         .writer = run_writer(),
-        .samples = samples,
         .samples_max = TESTS_MAX};
     participants[participant_count++] = (pid_t)syscall(SYS_gettid);
     host_refer(&rig, run_options);
     if (self->setup != NULL)
         self->setup(self);
-    memset(
-        samples, 0,
-        sizeof samples); // resident and our own again: a peer's fork made every page copy-on-write
+    rig.samples = map_samples();
     counters_open(participants, participant_count);
     if (self->idle != NULL)
         counters_exclude(self);
@@ -237,6 +245,8 @@ static void end_moved_run(void)
     init_end_machine();
 }
 
+// The circle's priority from here on: a busy machine gives an ordinary process a CPU late.
+//
 // The kernel itself is a visit's watchdog: SIGALRM ends a hung circle from the timer interrupt, and
 // the real-time limit a FIFO loop, even where no other thread gets to run.
 static void begin_process(const struct options *options)
@@ -247,6 +257,7 @@ static void begin_process(const struct options *options)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_RTTIME, &bound);
     alarm((unsigned)options->watchdog_s);
+    host_schedule(options, registry_find(run->visit.key)->circle->client);
     if (host_pin(options->cpu) != NULL)
         circle_fail("sched_setaffinity");
 }
@@ -263,7 +274,6 @@ void visit_make(const struct cyc_clock *clock, const struct options *options)
         circle_skip("two CPUs have no count of cycles in common; measure what goes one way between "
                     "them with --clock referenced");
     host_lock_memory(STACK_BYTES);
-    host_schedule(options, current->circle->client);
     measure();
     if (options_moved(options))
         end_moved_run();

@@ -10,7 +10,7 @@ the best one first:
   instructions of known length took;
 - visits of the `floor.*` circles, which execute user code alone: what they took about that time
   against what they took over the session. It knows no common constant, and follows the core's
-  speed as closely as these visits lie (a third of a second in a default run).
+  speed as closely as these visits lie (half a second in a default run).
 
 A clock that counts the core's cycles is its own reference: x is 0.
 """

@@ -81,13 +81,13 @@ def test_rounds_of_a_spread_measurement_begin_at_equal_distances(
 
 
 @pytest.mark.parametrize(
-    ("budget_s", "spread_s", "rounds"), [(0.21, 0.0, 5), (0.05, 0.0, 3), (0.21, 9.0, 7)]
+    ("budget_s", "spread_s", "rounds"), [(0.19, 0.0, 5), (0.05, 0.0, 3), (0.19, 9.0, 7)]
 )
 def test_where_time_is_short_there_are_fewer_rounds(
     monkeypatch: pytest.MonkeyPatch, budget_s: float, spread_s: float, rounds: int
 ) -> None:
     """A visit takes 12 ms with the fewest tests, and two of them are a round; two cold ones take
-    60 ms. An analysis counts the rounds that have pauses between them.
+    40 ms. An analysis counts the rounds that have pauses between them.
     """
     clock = SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None)
     monkeypatch.setattr(measurement, "time", clock)

@@ -78,36 +78,50 @@ class Harness:
         )
         self.console = bytearray()
         self.decoder = Decoder()
-        self._records: list[
-            Record
-        ] = []  # decoded and not yet returned, which an interrupt must not lose
+        self._taken = 0  # bytes of the console that are decoded
+        self._complete = False
         self.alive = True
         self._patience_s = watchdog_s + 10.0
         self.open = True
 
     def visit(self, visit: Visit) -> list[Record]:
         """Runs one visit and returns its records; fewer where the harness died on the way."""
+        self.perform(visit)
+        return self.take()
+
+    def perform(self, visit: Visit) -> None:
+        """Runs one visit, whose records wait for `take`: decoding them takes time that need not
+        pass before the visit is known to have ended.
+        """
         assert self._process.stdin is not None
-        if not self.open:
-            return []
         start = len(self.console)
-        try:
-            self._process.stdin.write(visit.line().encode())
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            return self.finish()
-        while not _DONE.search(self.console, start):
+        if self.open:
+            with contextlib.suppress(BrokenPipeError):  # what it still printed is read below
+                self._process.stdin.write(visit.line().encode())
+                self._process.stdin.flush()
+        while self.open and not _DONE.search(self.console, start):
             if not self._read():
-                return self.finish()
-        return self._hand_over()
+                self._end()
+
+    def take(self) -> list[Record]:
+        """The records that arrived since the last call."""
+        records = self.decoder.feed(bytes(self.console[self._taken :]))
+        self._taken = len(self.console)
+        if not self.open and not self._complete:
+            self._complete = True
+            records += self.decoder.finish()
+        return records
 
     def finish(self) -> list[Record]:
         """Ends the plan and returns what was still to come, `end` included, and what an interrupted
         visit left.
         """
+        if self.open:
+            self._end()
+        return self.take()
+
+    def _end(self) -> None:
         assert self._process.stdin is not None
-        if not self.open:
-            return []
         self.open = False
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -120,8 +134,6 @@ class Harness:
             self._process.wait(timeout=10)
         if self._process.stdout is not None:
             self._process.stdout.close()
-        self._records += self.decoder.finish()
-        return self._hand_over()
 
     @property
     def pid(self) -> int:
@@ -131,10 +143,6 @@ class Harness:
     def status(self) -> int | None:
         return self._process.returncode
 
-    def _hand_over(self) -> list[Record]:
-        records, self._records = self._records, []
-        return records
-
     def _read(self) -> bool:
         """Takes the next bytes; False at the end, or when a harness is silent beyond its own
         watchdog.
@@ -143,7 +151,6 @@ class Harness:
         ready, _, _ = select.select([self._process.stdout], [], [], self._patience_s)
         data = os.read(self._process.stdout.fileno(), _CHUNK_BYTES) if ready else b""
         self.console += data
-        self._records += self.decoder.feed(data)
         return bool(data)
 
 
@@ -166,8 +173,8 @@ def list_circles(program: Path, options: list[str], launch: Launch = PLAIN) -> l
     return decoder.feed(done.stdout) + decoder.finish()
 
 
-def pause_for_throttling(busy_s: float) -> None:
-    """Leaves other threads their share: the kernel stops real-time threads that take more than 95 %
-    of a second.
+def pause_for_throttling(busy_s: float, ended_s: float) -> None:
+    """Leaves other threads their share behind a visit that ended at `ended_s` (time.monotonic()):
+    the kernel stops real-time threads that take more than 95 % of a second.
     """
-    time.sleep(busy_s * PAUSE_SHARE)
+    time.sleep(max(0.0, ended_s + busy_s * PAUSE_SHARE - time.monotonic()))

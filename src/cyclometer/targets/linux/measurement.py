@@ -33,7 +33,7 @@ PROOF_RUN = (
 _FIRST_RUN = 1
 # two sizes: what a turn adds to a counter is their difference
 _PROOF_FLOW = Flow(initial=8, delta=32, groups=2, tests=5)
-_PASSES_S = 30e-3  # one eviction and ten passes
+_PASSES_S = 20e-3  # one eviction and ten passes
 _COLD_RUNS = 3  # runs that evict: enough for a median of the first passes
 
 
@@ -42,9 +42,7 @@ class MeasurementSettings:
     """How to measure; `budget_s` is the wish for the whole measurement."""
 
     runs: int = 5
-    rounds: int = (
-        7  # a run meets a circle at this many moments of its time, so that one of them is quiet
-    )
+    rounds: int = 28  # at most; visits differ by more than the tests of one, so many short ones
     flow: Flow | None = None  # of every circle asked for, instead of one that fits the budget
     budget_s: float = 54.0
     spread_s: float = 0.0  # in which rounds begin at equal distances; 0: one after the other
@@ -170,15 +168,17 @@ class Measurement:
         if not runner.alive:
             return [], 0.0
         started = time.monotonic()
-        records = runner.visit(Visit(run, key, method, flow))
-        took_s = time.monotonic() - started
+        runner.perform(Visit(run, key, method, flow))
+        ended = time.monotonic()
+        took_s = ended - started
+        records = runner.take()  # in the time of the pause
         if not runner.alive:
             what = (
                 f"the harness ended during {key} (status {runner.status}); its earlier visits "
                 "are kept"
             )
             self.assembler.problems.append(Problem(what, f"run {run}", "failed"))
-        harness.pause_for_throttling(took_s)
+        harness.pause_for_throttling(took_s, ended)
         return records, took_s
 
     def _prove(self) -> None:

@@ -83,6 +83,9 @@ class Paired(Measurement):
             self._switch(side)
             self.halves[side]._timed(run, key, method, flow)
 
+    def _visit_references(self, run: int) -> None:
+        """Neighbours see the core in one state; the references are pairs like all others."""
+
     def _undisturbed(self) -> dict[str, int]:
         """A pair takes an undisturbed visit of both sides."""
         found = [undisturbed_visits(half.assembler.bundle()) for half in self.halves]

@@ -31,7 +31,7 @@ REFERENCES = (
     "floor.code",
     "syscall.null",
 )
-REFERENCE_EVERY = 40  # visits
+REFERENCE_EVERY = 80  # visits
 REFERENCE_SHARE = 0.05  # of the time, about
 _REFERENCE_TESTS = 3
 AGAIN_SHARE = 0.05  # of the time, for circles of which few visits were undisturbed

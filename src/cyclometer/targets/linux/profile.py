@@ -112,7 +112,8 @@ def _run(runner: Harness, key: str, flow: Flow, seconds: float) -> list[Record]:
     for _ in range(max(1, round(seconds / _TEST_S / flow.tests))):
         began = time.monotonic()
         records += runner.visit(Visit(1, key, "accumulated", flow))
-        pause_for_throttling(time.monotonic() - began)
+        ended = time.monotonic()
+        pause_for_throttling(ended - began, ended)
     return records
 
 

@@ -50,6 +50,7 @@ _OPTIONS = frozenset(
     )
 ) | {"circles", "exec", "policy", "nice", "slice_s", "break_on_s"}
 _QUICK = MeasurementSettings(runs=3, rounds=1, budget_s=12.0)
+_SPREAD_ROUNDS = 7  # with pauses between them
 
 
 class LinuxTarget:
@@ -253,7 +254,7 @@ def settings_of(
             "longer time, or a smaller --budget"
         )
     if spread_s:
-        base = replace(base, rounds=MeasurementSettings.rounds)
+        base = replace(base, rounds=_SPREAD_ROUNDS)
     cpu, pair = _cpus(request, kind, cpus or UsableCpus(frozenset(os.sched_getaffinity(0))))
     return MeasurementSettings(
         runs=request.runs or base.runs,

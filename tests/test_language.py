@@ -44,6 +44,14 @@ PHRASES = {
     r"\blest\b": "so that ... not",
     r"\bway to (client|server|switch)\b|causes beyond issue": "before ...; stall causes",
     r"\bone turn's sd\b": "std. dev. per turn",
+    r"\b(units|interval|three|once|profile|process|session) a side\b": "per side",
+    r"\ba (bundle|boot|file|column|run) an? (layout|run|alert|thread|image)\b": "one ... per ...",
+    r"\bparted (into|from)\b|\bcan part from\b": "divided into, separated from, differs from",
+    r"\bthe Linux at hand\b|\banalysis of old\b": "the running Linux, the former analysis",
+    r"\bgoes on where it\b|\bone a processor\b": "continues where it stopped, one per ...",
+    r"\bcode of ours\b|\binstead of ours\b|\bin place of ours\b": "Cyclometer's",
+    r"\b[Bb]efore against after\b|\bsets? \S+ side by side\b": "compares before with after",
+    r"\bEnds? with [0-9] (if|where|at|although)\b": "exits with",
     r"\ba poor witness\b|\bto bury\b": "an unreliable estimate; to reap",
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from findings import line_of, run, sources
 
-# what comments may name although no code of ours does
+# what comments may name although no file defines it
 ALLOWED = {"sigqueue": "the C library's, of which the circle times the system call"}
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)

@@ -262,7 +262,7 @@ def test_the_first_boot_is_told_while_it_runs() -> None:
 
 
 class Native(Silent):
-    """Stands for the Linux at hand, which samples one circle."""
+    """Stands for the running Linux, which samples one circle."""
 
     def profile(self, request: Request, key: str, seconds: float) -> Profile:
         assert (request, key, seconds) == (Request(), KEY, sampled.SECONDS)
@@ -286,7 +286,7 @@ def own_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def linux(asked: list[Request], monkeypatch: pytest.MonkeyPatch) -> list[Request]:
-    """What the Linux at hand lets trace beside its samples."""
+    """What the running Linux lets trace beside its samples."""
     there = {"linux": Native([]), "qemu-linux": OfLinux(asked)}
     monkeypatch.setattr(TARGETS, "load", there.__getitem__)
     return asked

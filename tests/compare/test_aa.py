@@ -58,7 +58,7 @@ def test_thresholds_are_counted_by_their_own_definition() -> None:
     assert rates[3] == 0
 
 
-def test_one_bundle_is_parted_into_stretches_of_its_runs() -> None:
+def test_one_bundle_is_divided_into_stretches_of_its_runs() -> None:
     record = measure([session(1, runs=10)])
     assert (record.suites, record.runs_a_side) == (1, (5, 5))
     assert measure([session(1, runs=3)]).runs_a_side == (1, 1)

@@ -3,7 +3,7 @@
 cover the truth 93 to 97 % of the time, and at most one row in a hundred is called changed that did
 not change.
 
-The analysis of old, which took each circle's lowest regime and a fixed cost that all runs share,
+The former analysis, which took each circle's lowest regime and a fixed cost that all runs share,
 is held against the same yardstick, which has to find it out.
 """
 
@@ -62,7 +62,7 @@ class Share:
 @dataclass
 class Record:
     """Of one machine: pairs of sessions by their visits alone, by what is assumed of sessions, and
-    by what a store knows of them; by the analysis of old; and sides that took turns.
+    by what a store knows of them; by the former analysis; and sides that took turns.
     """
 
     visits: Share = field(default_factory=Share)
@@ -145,7 +145,7 @@ def covered_levels(sides: Sequence[Side], truths: np.ndarray) -> list[bool]:
 
 
 def by_lowest_regime(found: Share, before: Bundle, after: Bundle) -> None:
-    """The analysis of old: the lowest regime of each size over all runs, one fixed cost from the
+    """The former analysis: the lowest regime of each size over all runs, one fixed cost from the
     line through them, subtracted from every run as if it were known.
     """
     changes = [statistics.change(lowest(before, row), lowest(after, row)) for row in range(CIRCLES)]

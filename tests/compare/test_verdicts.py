@@ -296,7 +296,7 @@ Layouts = dict[str, list[float]]  # image: latency in each boot of it
 
 
 def over_layouts(before: Layouts, after: Layouts, options: Options | None = None) -> Finding:
-    """A circle on the simulated core, a bundle an image."""
+    """A circle on the simulated core, one bundle per image."""
     bundles = (
         [bundle(Spec("a", runs, clock=RTL), image=image) for image, runs in layouts.items()]
         for layouts in (before, after)

@@ -36,13 +36,13 @@ def _of_each_side(command: _Command) -> _Command:
             click.option(
                 f"--harness-{side}",
                 type=click.Path(exists=True, dir_okay=False, path_type=Path),
-                help=f"A harness of your own for {side.upper()}.",
+                help=f"Another build of the harness for {side.upper()}.",
             ),
             click.option(
                 f"--wrap-{side}",
                 metavar="WORDS",
                 default="",
-                help=f"What starts the harness of {side.upper()}, as 'chrt -b 0'.",
+                help=f"Prefix of {side.upper()}'s harness, such as 'chrt -b 0'.",
             ),
             assignments.option(
                 f"--env-{side}", help=f"Environment of {side.upper()}'s circles; may be repeated."
@@ -51,7 +51,7 @@ def _of_each_side(command: _Command) -> _Command:
                 f"--{side}",
                 metavar="COMMAND",
                 default="",
-                help=f"What makes the machine {side.upper()}, as 'sysctl -w kernel.x=0'.",
+                help=f"Switches to {side.upper()}, such as 'sysctl -w kernel.x=0'.",
             ),
         ):
             command = decorate(command)
@@ -61,7 +61,10 @@ def _of_each_side(command: _Command) -> _Command:
 @click.command()
 @_of_each_side
 @click.option(
-    "--undo", metavar="COMMAND", default="", help="Undoes commands that are not plain settings."
+    "--undo",
+    metavar="COMMAND",
+    default="",
+    help="Command that undoes the others if they are not plain settings.",
 )
 @click.option(
     "--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated."
@@ -97,9 +100,9 @@ def command(
 
     For whatever can be switched while the machine runs: a sysctl or a file below /sys, an
     environment (LD_PRELOAD, GLIBC_TUNABLES), what wraps a process (taskset, a container runtime),
-    another build of the harness. Each visit of BEFORE has a visit of AFTER beside it, so that
-    neither the core's speed nor the day comes between them. Settings are read back, and undone
-    however the command ends. Ends as `cyclometer gate` does.
+    another build of the harness. Visits of BEFORE and AFTER
+    alternate, so that a machine that drifts affects both alike. Settings are read back, and undone
+    however the command ends. Exit codes are those of `cyclometer gate`.
 
     Example: cyclometer ab --before 'sysctl -w kernel.sched_rt_runtime_us=950000' --after 'sysctl -w
     kernel.sched_rt_runtime_us=-1' --only 'pipe.*'

@@ -38,7 +38,7 @@ _HASH = 12  # digits of a commit that are printed
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
-    help="Commits to build and measure at once.  [default: one a processor; 1 by interval]",
+    help="Commits to build and measure at once.  [default: one per processor; 1 by interval]",
 )
 @common.repository_option
 @click.option(

@@ -68,7 +68,7 @@ def image_options(command: Callable[..., Any]) -> Callable[..., Any]:
     option = click.option(
         "--image",
         type=click.Path(path_type=Path),
-        help="A kernel image of your own instead of ours.",
+        help="Your kernel image instead of the reference kernel.",
     )
     return _with(command, (option, machine_options))
 
@@ -78,15 +78,15 @@ def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("--machine", help="QEMU machine of --image.  [default: the target's]"),
         click.option(
-            "--name", metavar="NAME", help="What --image is called, so that builds compare."
+            "--name", metavar="NAME", help="Name of --image, the same for builds to be compared."
         ),
-        click.option("--until", metavar="TEXT", help="What --image prints when it is done."),
+        click.option("--until", metavar="TEXT", help="Text that --image prints when it is done."),
         click.option(
             "--firmware",
             "--bios",
             "firmware",
             metavar="FILE",
-            help="SBI firmware below an S-mode --image, or in place of ours on rocket-linux.",
+            help="SBI firmware for an S-mode --image, or in place of Cyclometer's on rocket-linux.",
         ),
         click.option("--memory-mib", type=click.IntRange(1, 2048), help="Memory of --image."),
     )
@@ -106,7 +106,7 @@ def memory_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--memory-jitter",
             type=click.IntRange(0),
             metavar="SEED",
-            help="Delay each answer by 0..15 cycles more (Rocket).",
+            help="Delay each answer of memory by 0 to 15 further cycles, at random (Rocket).",
         ),
     )
     return _with(command, options)
@@ -120,7 +120,7 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "spread_s",
             callback=duration,
             metavar="TIME",
-            help="Spread the visits over this time, as 10m, with pauses between rounds.",
+            help="Spread the visits over this time, such as 10m, with pauses between rounds.",
         ),
         click.option(
             "--cpu",
@@ -130,8 +130,10 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--cpus",
             metavar="A,B",
-            help="Measure circles between two CPUs, too: A,B, or auto, llc, other, smt for how far "
-            "apart.",
+            help=(
+                "Also measure circles between two CPUs: A,B, or by what they share: auto, "
+                "llc, other, smt."
+            ),
         ),
         click.option(
             "--clock",

@@ -34,7 +34,9 @@ class _Compare(sides.TwoSides):
 @click.command(cls=_Compare)
 @sides.options
 @click.option(
-    "--why", is_flag=True, help="What the processor counted on both sides, per turn (two bundles)."
+    "--why",
+    is_flag=True,
+    help="Also print what the processor counted per turn on both sides (two bundles).",
 )
 def command(
     operands: tuple[str, ...],

@@ -81,14 +81,14 @@ def command(
     --tune writes the first value of each setting to a journal on disk before it changes it, so that
     --restore brings all of them back, after a crash too. A reboot undoes a tune by itself.
 
-    --calibrate measures five sessions, one after the other, or learns from BUNDLES between which
-    nothing changed, and which may lie days apart.
+    --calibrate measures five sessions, one after the other, or learns from BUNDLES of an unchanged
+    machine, which may be days apart.
 
-    --against asks the Cyclometer that is installed on another host for what its exact targets
-    count, and says which rows differ, with the versions that do.
+    --against asks Cyclometer on another host what its exact targets count, and lists the rows and
+    the versions that differ.
 
-    Ends with 4 where a check is bad, where a tune or a restore could change nothing it had to, or
-    where two hosts do not agree.
+    Exit status 4 if a check fails, if --tune or --restore could change none of the settings that
+    it had to, or if two hosts disagree.
 
     Example: cyclometer doctor --tune && cyclometer run && cyclometer doctor --restore
     """

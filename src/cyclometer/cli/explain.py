@@ -33,7 +33,7 @@ _DEFAULT = "default"
     help="What to trace; see `cyclometer list`.  [default: qemu-linux with --kernel, else "
     "qemu-virt]",
 )
-@assignments.listed_option("--config", help="How to build the kernel, as mcs=on,timer=mtime.")
+@assignments.listed_option("--config", help="How to build the kernel, such as mcs=on,timer=mtime.")
 @kernel_options
 @memory_options
 @image_options
@@ -49,21 +49,30 @@ _DEFAULT = "default"
     metavar="PLACE",
     help="Explain what --image runs from here: a symbol, SYMBOL+0x1c, or 0x80001234.",
 )
-@click.option("--to", "stop", metavar="PLACE", help="... to here.  [default: the return]")
 @click.option(
-    "--skip", type=click.IntRange(0), default=0, help="Executions of --from to leave out first."
+    "--to",
+    "stop",
+    metavar="PLACE",
+    help="Where the window of --from or --every ends.  [default: the return]",
+)
+@click.option(
+    "--skip", type=click.IntRange(0), default=0, help="Skip this many executions of --from."
 )
 @click.option(
     "--every", metavar="PLACE", help="List all windows from here to --to by the path they take."
 )
 @click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
 @click.option(
-    "--tail", is_flag=True, help="What the turn that differs does beyond the common one, how often."
+    "--tail",
+    is_flag=True,
+    help="Explain the turn that differs: what it does beyond the common turn, and how often.",
 )
 @click.option(
     "--exact",
     is_flag=True,
-    help="Beside samples of the Linux at hand, what the same kernel executes under QEMU.",
+    help=(
+        "Beside samples of the Linux you run, also print what the same kernel executes under QEMU."
+    ),
 )
 @click.option(
     "--hart",
@@ -71,7 +80,7 @@ _DEFAULT = "default"
     default=0,
     help="Which of several harts to explain; 0 is the client's.",
 )
-@click.option("--lines", is_flag=True, help="Print every instruction below its source line, too.")
+@click.option("--lines", is_flag=True, help="Also print every instruction below its source line.")
 @click.option(
     "-o",
     "--output",
@@ -105,8 +114,8 @@ def command(
 ) -> None:
     """Show where the time of one turn of circle KEY goes, instruction by instruction.
 
-    A circle of the Linux at hand is sampled while it is timed, and reported by function; with
-    --exact the image of the running kernel boots under QEMU for the instructions beside them.
+    A circle of the Linux you run is sampled while it is timed, and reported by function; --exact
+    also boots the image of the running kernel under QEMU and counts its instructions.
 
     A SIDE is a bundle that `run --trace` made; an ELF image; a target, as rocket; a target and its
     configuration, as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of
@@ -116,7 +125,7 @@ def command(
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
 
     --from and --every need no KEY: they explain what an image runs from one address to another,
-    without any code of ours in it.
+    without any of Cyclometer's code in it.
 
     Example: cyclometer explain pipe.round_trip.cross.equal
 

@@ -64,7 +64,7 @@ def command(
 ) -> None:
     """Write a bundle in another tool's format.
 
-    Without BUNDLE the newest one in results/ is exported, without -o to standard output.
+    Without BUNDLE the newest one in results/ is exported; without -o, to standard output.
 
     Example: cyclometer export results/before --format kbench --circle pipe.round_trip.cross.equal
     """

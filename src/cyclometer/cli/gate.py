@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     "--expect",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Hold one bundle's exact counts against a file; any other count fails.",
+    help="Compare one bundle's exact counts with this file; any difference fails.",
 )
-@click.option("--update", is_flag=True, help="With --expect: write the bundle's counts down.")
+@click.option(
+    "--update", is_flag=True, help="With --expect: write the bundle's counts to the file."
+)
 @click.option(
     "--allow-invalid",
     is_flag=True,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--history",
     is_flag=True,
-    help="Judge the newest of these bundles, or of a store, by those before it.",
+    help="Compare the newest of these bundles, or of a store, with those before it.",
 )
 @images.options
 def command(
@@ -50,20 +52,21 @@ def command(
 ) -> None:
     """Compare, and exit with a status for continuous integration.
 
-    0 all equivalent or improved, 1 a row regressed, 3 a row is undecided, 4 a row is gone or cannot
-    be compared, 5 a row is invalid or failed, on both sides, too (--allow-invalid), 6 nothing was
-    measured. Where several hold, the order is 1, 5, 4, 3. Exact counts of instructions are printed
-    with their sign and fail only if --margin is given and one grows by more (--margin 0%: at all).
+    Exit codes: 0 all equivalent or improved, 1 a row regressed, 3 a row is undecided, 4 a row is
+    missing or cannot be compared, 5 a row is invalid or failed, even on both sides (see
+    --allow-invalid), 6 nothing was measured. If several apply, the first of 1, 5, 4, 3 counts.
+    Exact counts of instructions are printed with their sign; they fail only if --margin is given
+    and one grows by more (--margin 0%: at all).
 
-    With --expect, for exact clocks: 1 a count is another one, smaller ones included, 5 a row is not
-    valid, 4 a row is gone. With two bundles the traces of both name the functions responsible.
+    With --expect, for exact clocks: 1 a count differs, even if it is smaller, 5 a row is invalid,
+    4 a row is missing. With two bundles their traces name the functions responsible.
 
     With --history the operands are bundles or a store: 1 the newest point of a circle is worse than
-    the points since its last change let expect, 3 there are fewer than three of them (one on an
-    exact clock), 6 there is no circle.
+    the points since its last change allow, 3 there are fewer than three of them (one on an exact
+    clock), 6 there is no circle.
 
     Two ELF images are measured first, under QEMU or on --target rocket, and the functions that
-    carry a change are named. 5 also if a boot did not end as it should have.
+    carry a change are named. 5 also means that a boot did not end as it should.
 
     Example: cyclometer gate results/before results/after --margin 2% || test $? = 3
 

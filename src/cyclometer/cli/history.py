@@ -24,7 +24,11 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 
 @click.command()
 @click.argument("operands", nargs=-1, metavar="[BUNDLES|STORE]...")
-@click.option("--git-notes", is_flag=True, help="Note these bundles in git; read all notes.")
+@click.option(
+    "--git-notes",
+    is_flag=True,
+    help="Keep these bundles' figures in git notes, and read all notes.",
+)
 @click.option(
     "--commit",
     default="HEAD",
@@ -33,7 +37,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 )
 @common.repository_option
 @click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches.")
-@click.option("--since", type=_DAY, metavar="DAY", help="From this day on, as 2026-11-30.")
+@click.option("--since", type=_DAY, metavar="DAY", help="From this day on, such as 2026-11-30.")
 @click.option("--until", type=_DAY, metavar="DAY", help="Up to this day.")
 @click.option(
     "-o",
@@ -59,8 +63,8 @@ def command(
 ) -> None:
     """Find when circles changed, by how much, and what else changed at that point.
 
-    With --git-notes the history lies in the repository that is measured, in notes of its commits
-    that merge without a conflict (`cat_sort_uniq`). Without bundles the notes are only read.
+    With --git-notes the history is kept in the measured repository, in notes on its commits that
+    merge without a conflict (`cat_sort_uniq`). Without bundles the notes are only read.
 
     Example: cyclometer history --git-notes results/today --only 'thread.*'
     """

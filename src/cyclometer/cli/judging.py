@@ -68,8 +68,8 @@ _OPTIONS = (
         show_default=True,
         callback=_margin,
         metavar="SHARE[,AMOUNT]",
-        help="Smaller changes count as equivalent, as 1% or 1%,2cycles, whichever is more; exact "
-        "counts are judged only if given.",
+        help="Smaller changes count as equivalent: 1%, or the larger of the two in 1%,2cycles. "
+        "Exact counts get a verdict only if this is given.",
     ),
     click.option(
         "--fdr",
@@ -115,7 +115,7 @@ layout_floor_option = click.option(
     "--layout-floor",
     callback=share,
     metavar="SHARE",
-    help="On an exact clock, call no change up to this size real: moving code causes as much.  "
+    help="On an exact clock, ignore changes up to this size, which moving code alone causes.  "
     "[default: 10% of cycles of turns, 15% of passes, 30% of few passes; 0% of other units]",
 )
 

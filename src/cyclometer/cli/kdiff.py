@@ -35,7 +35,10 @@ _PATTERNS = ("pipe", "futex", "syscall")
 @click.option(
     "--build",
     metavar="COMMAND",
-    help="OLD and NEW are git revisions of the tree here: build each in a worktree by this.",
+    help=(
+        "Build command: OLD and NEW are then git revisions of the current tree, each built in"
+        " a checkout of its own."
+    ),
 )
 @click.option("--append", metavar="WORDS", help="Add to the command line of both kernels.")
 @click.option("--append-new", metavar="WORDS", help="Add to the command line of NEW alone.")
@@ -44,7 +47,7 @@ _PATTERNS = ("pipe", "futex", "syscall")
     "--margin",
     callback=share,
     metavar="SHARE",
-    help="End with 1 if a row costs more by more than this.",
+    help="Exit with 1 if a row grows by more than this.",
 )
 @click.option(
     "--time",
@@ -52,7 +55,7 @@ _PATTERNS = ("pipe", "futex", "syscall")
     nargs=2,
     type=click.Path(exists=True, path_type=Path),
     metavar="OLD NEW",
-    help="Bundles measured natively on the two kernels, to be shown beside the counts.",
+    help="Two bundles measured natively on these kernels, printed beside the counts.",
 )
 @click.option(
     "-o",

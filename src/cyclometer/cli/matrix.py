@@ -24,10 +24,10 @@ def command(
     how: Judging,
     across: Across,
 ) -> None:
-    """Lay configurations side by side, each compared with the first.
+    """Print configurations side by side, each compared with the first.
 
-    A bundle is a column; a folder stands for the bundles in it, oldest first. Below the rows stands
-    the geometric mean of each class.
+    A bundle is a column; a folder stands for the bundles in it, oldest first. The geometric
+    mean of each class is below the rows.
 
     Example: cyclometer matrix results/debian/*
     """

@@ -30,10 +30,10 @@ def command(
     symbols: str | None,
     as_json: bool,
 ) -> None:
-    """Set a test of circle KEY in QEMU and on the RTL side by side, pc by pc.
+    """Compare a test of circle KEY in QEMU with the same on the RTL, pc by pc.
 
-    0: every difference is one that the machines are known for; 5: it is not. A circle that neither
-    switches threads nor reads the time, as syscall.null, has none.
+    Exit codes: 0 every difference is a known one between the machines, 5 some are not. A circle
+    that neither switches threads nor reads the time, such as syscall.null, has none.
 
     Example: cyclometer prove-move --kernel debian@trixie:linux-image-6.12*-riscv64 syscall.null
     """

@@ -69,14 +69,14 @@ def _axes(
 @click.option(
     "--runs",
     type=click.IntRange(1, 100),
-    help="Process starts or boots.  [default: 5; 2 where exact]",
+    help="Process starts or boots.  [default: 5; 2 on exact clocks]",
 )
 @click.option(
     "--budget",
     "budget_s",
     callback=common.duration,
     metavar="TIME",
-    help="Time for everything, as 60s or 2m.  [default: 54s]",
+    help="Time for everything, such as 60s or 2m.  [default: 54s]",
 )
 @click.option("--quick", is_flag=True, help="A first look: on Linux three short runs, 12 s.")
 @click.option(
@@ -98,15 +98,17 @@ def _axes(
     "slice_s",
     callback=common.duration,
     metavar="TIME",
-    help="Slice that participants ask for, as 3ms, with --policy other or batch.",
+    help="Slice that participants ask for, such as 3ms, with --policy other or batch.",
 )
 @click.option(
     "--break-on",
     "break_on_s",
     callback=common.duration,
     metavar="LATENCY",
-    help="End with 1 at the first test of a one-way circle above this, as 150us, and keep the "
-    "kernel's trace.",
+    help=(
+        "Exit with 1 when a one-way circle first takes longer than this, such as 150us, and "
+        "keep the kernel's trace."
+    ),
 )
 @click.option(
     "--watchdog",
@@ -116,14 +118,17 @@ def _axes(
 )
 @assignments.listed_option(
     "--config",
-    help="The kernel's build, as mcs=on; a label for the rows of --image; a target's own settings.",
+    help=(
+        "The kernel's build, such as mcs=on; a label for the rows of --image; a target's own "
+        "settings."
+    ),
 )
 @click.option(
     "--image",
     "images",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A kernel image of your own instead of ours; may be repeated.",
+    help="Your kernel image instead of the reference kernel; may be repeated.",
 )
 @common.machine_options
 @common.kernel_options
@@ -138,20 +143,20 @@ def _axes(
     "--exec",
     multiple=True,
     metavar="[NAME=]COMMAND",
-    help="Time a program: its requests if it answers any, else its whole runs; may be repeated.",
+    help="Time a program: the requests that it answers, or else whole runs of it; may be repeated.",
 )
 @click.option(
     "--matrix",
     multiple=True,
     callback=_axes,
     metavar="NAME=VALUE,...",
-    help="Measure every combination, as mcs=off,on; may be repeated.",
+    help="Measure every combination, such as mcs=off,on; may be repeated.",
 )
 @click.option(
     "--kbench",
     callback=_kbench,
     metavar="I,D,G,S",
-    help="KBench's case and its own table, as 30,1,5,30.",
+    help="Measure KBench's case and print its own table, such as 30,1,5,30.",
 )
 @click.option(
     "--trace", is_flag=True, help="Keep a traced turn of each circle, for `cyclometer explain`."
@@ -159,7 +164,7 @@ def _axes(
 @click.option(
     "--allow-invalid",
     is_flag=True,
-    help="End with 0 although a circle failed or broke its contract.",
+    help="Exit with 0 even if a circle failed or broke its contract.",
 )
 @click.option(
     "-o",
@@ -186,7 +191,7 @@ def command(
     """Measure a target and store a bundle.
 
     Circles and runs are visited in one random, recorded order; Ctrl-C keeps what was measured.
-    Several images, and the values of --matrix, have a bundle each, below -o.
+    Several images, or the values of --matrix, get a bundle each, below -o.
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
 

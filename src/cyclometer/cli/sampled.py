@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`cyclometer explain` of circles of the Linux at hand, by samples."""
+"""`cyclometer explain` of circles of the running Linux, by samples."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SampledSides:
 def samples(
     sides: Sequence[str], key: str, target: str | None, config: Mapping[str, str], exact: bool
 ) -> SampledSides | None:
-    """Kept samples of bundles, or those taken now where the side is the Linux at hand, with the
+    """Kept samples of bundles, or those taken now where the side is the running Linux, with the
     `exact` path beside these if it is wanted. None if anything else is asked for.
     """
     from cyclometer.explain import sources

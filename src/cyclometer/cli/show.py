@@ -13,9 +13,9 @@ from cyclometer.cli.common import bundle_argument, load, print_json
 @click.command()
 @bundle_argument
 @click.option(
-    "--circle", metavar="KEY", help="Everything about one circle, with a plot of its samples."
+    "--circle", metavar="KEY", help="Print everything about one circle, with a plot of its samples."
 )
-@click.option("--wide", is_flag=True, help="Every column, however wide the page.")
+@click.option("--wide", is_flag=True, help="Print every column, however wide the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON.")
 def command(bundle: Path | None, circle: str | None, wide: bool, as_json: bool) -> None:
     """Print what a bundle says: a line per circle, or everything about one.

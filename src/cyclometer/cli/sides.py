@@ -49,7 +49,10 @@ across_option = click.option(
     multiple=True,
     callback=_across,
     metavar="NAME[=X,Y]",
-    help="Compare although option NAME (or target, cpu) differs; X,Y choose the two sides' rows.",
+    help=(
+        "Compare even if option NAME (or target, cpu) differs; X,Y choose the rows of the two"
+        " sides."
+    ),
 )
 _OPERANDS = click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER...")
 

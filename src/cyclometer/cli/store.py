@@ -49,7 +49,7 @@ def init(url: str, as_json: bool) -> None:
 @click.argument("bundles", nargs=-1, type=click.Path(path_type=Path))
 @_json
 def push(url: str, bundles: tuple[Path, ...], as_json: bool) -> None:
-    """Copy BUNDLES, without any the newest one in results/, into a store.
+    """Copy BUNDLES into a store; without any, the newest one in results/.
 
     What is there already is not copied again. Any number of writers may push at once.
 

@@ -40,16 +40,16 @@ def _share(_: click.Context, parameter: click.Parameter, value: str) -> float:
     default="results/store",
     show_default=True,
     metavar="URL",
-    help="Where the bundles go; a folder that is not there yet is made.",
+    help="Where the bundles go; a missing folder is created.",
 )
 @click.option("--dry-run", is_flag=True, help="List the tasks and the time they will take.")
 @click.option("--task", "number", type=click.IntRange(1), help="Run only task N, here and now.")
-@click.option("--status", is_flag=True, help="Say which tasks the store has, and run none.")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, as tcp://host:8786.")
+@click.option("--status", is_flag=True, help="Print which tasks the store has, and run none.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
 @click.option(
     "--workers",
     type=click.IntRange(1, 1024),
-    help="Workers on this machine.  [default: one a processor]",
+    help="Workers on this machine.  [default: one per processor]",
 )
 @click.option(
     "--check",
@@ -58,9 +58,9 @@ def _share(_: click.Context, parameter: click.Parameter, value: str) -> float:
     show_default=True,
     callback=_share,
     metavar="SHARE",
-    help="Of the exact tasks, how many are measured again on another worker.",
+    help="Share of the exact tasks that another worker measures again.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what the sweep came to as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result of the sweep as JSON.")
 def command(
     plan: Path,
     url: str,
@@ -72,9 +72,9 @@ def command(
     share: float,
     as_json: bool,
 ) -> None:
-    """Run what a store lacks of the tasks in PLAN, on all processors or on a Dask cluster.
+    """Run those tasks of PLAN that a store lacks, on all processors or on a Dask cluster.
 
-    A sweep that was broken goes on where it ended. 0 means complete, 5 that tasks are missing or
+    An interrupted sweep continues where it stopped. 0 means complete, 5 that tasks are missing or
     that an exact task, measured again, gave another result.
 
     Example: cyclometer sweep examples/sweeps/layouts.toml --store results/store

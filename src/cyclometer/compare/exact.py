@@ -39,7 +39,7 @@ not needed.
 
 
 def by_image(pair: Pair, level: float) -> Pair:
-    """The pair with one run an image, where the clock is exact and a side has several images, as
+    """The pair with one run per image, where the clock is exact and a side has several images, as
     layouts of one source.
 
     Another boot of an image repeats it to the digit. Counted as a run it would make two layouts

@@ -58,7 +58,7 @@ class Decision:
     """The verdict on a change.
 
     minimum_detectable: the smallest true change, as a fraction, that those at hand find with
-    probability POWER. more: further units a side that would decide the row if the spread stays
+    probability POWER. more: further units per side that would decide the row if the spread stays
     what it is; 0 when decided, None when out of reach or unknown.
     """
 
@@ -100,8 +100,8 @@ def change(
 
 
 def within(before: tuple[float, Interval], after: tuple[float, Interval]) -> Interval:
-    """Interval of (after - before) / before from one value and interval a side (Donner & Zou 2012,
-    MOVER on logs).
+    """Interval of (after - before) / before from one value and interval per side, by MOVER on
+    logarithms (Donner & Zou 2012).
 
     It speaks about the runs the intervals speak about; an end is open (-1, infinity) where an
     interval is, or holds 0.

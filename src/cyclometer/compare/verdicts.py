@@ -3,7 +3,7 @@
 
 Pairs on an exact clock are decided one by one. All others are tested together: Benjamini and
 Hochberg's procedure runs over every pair that can be tested: by its sessions if its visits lie on
-axes of time, else by its runs, if there are two a side at least.
+axes of time, else by its runs, if there are at least two per side.
 """
 
 from __future__ import annotations

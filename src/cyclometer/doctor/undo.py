@@ -32,7 +32,7 @@ def undo(journal: Path, root: Path, command: str) -> list[str]:
 
 
 def main() -> None:
-    """Says `ready`, or why not; waits; undoes. Ends with 1 if something stays as it should not."""
+    """Says `ready`, or why not; waits; undoes. Exits with 1 if something stays as it should not."""
     root, journal, command = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

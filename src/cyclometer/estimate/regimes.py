@@ -3,7 +3,7 @@
 
 `overall` is the midmean of all untagged tests of a run. `base` is the same statistic over the core
 of the run's lowest sustained regime. A *regime* is a mode of the density of log latency, smoothed
-over half a percent and parted from the next by a valley that chance does not explain; it is
+over half a percent and separated from the next by a valley that chance does not explain; it is
 *sustained* when it holds at least SHARE of the tests. Its *core* is the tests no farther from the
 mode than its fast side reaches: disturbances slow a test down, so the fast side is free of them.
 Tests are spread over the whole run, so that a share of the tests is a share of the time.

@@ -271,8 +271,8 @@ def _reported(bundle: Bundle, main: int, printed: list[Summary], level: float) -
 def _course(
     samples: Samples, good: NDArray[np.intp], method: str, session: Session | None
 ) -> dict[str, Any]:
-    """How the measurement went over its time. Of a session the visits tell, with the core's speed
-    taken off, which is reported once for all circles; else the tests of a run.
+    """How the measurement went over its time, as `Estimate` names it: of a session by its visits,
+    corrected for the core's speed, which is reported once for all circles; else by a run's tests.
     """
     found = _course_of_tests(samples, good, method)
     if session is not None and session.visits >= _MIN_STEADY:

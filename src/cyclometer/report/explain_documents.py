@@ -185,7 +185,7 @@ class SampledStack(Struct):
 
 
 class SampledCircle(Struct):
-    """`explain` of a circle of the Linux at hand: its samples by function."""
+    """`explain` of a circle of the running Linux: its samples by function."""
 
     circle: str
     target: str

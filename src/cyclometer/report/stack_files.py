@@ -86,7 +86,7 @@ def _merged(side: Stacks) -> Counter[tuple[str, ...]]:
 
 
 def _speedscope(sides: Sequence[Stacks]) -> str:
-    """A profile a side. Units of their format are bytes and times, so ours is in the name."""
+    """One profile per side. Units of their format are bytes and times, so ours is in the name."""
     names = dict.fromkeys(name for side in sides for stack, _ in side.spans for name in stack)
     places = {name: place for place, name in enumerate(names)}
     profiles = [
@@ -121,7 +121,7 @@ def _titles(sides: Sequence[Stacks]) -> tuple[str, ...]:
 
 
 def _perfetto(sides: Sequence[Stacks]) -> str:
-    """Chrome's trace events: a process a side, each function a slice from call to return."""
+    """Chrome's trace events: one process per side, each function a slice from call to return."""
     if not all(side.ordered for side in sides):
         raise UsageError(
             "samples have no order in time, which Perfetto shows; write them as -o X.folded or "

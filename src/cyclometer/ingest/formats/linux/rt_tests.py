@@ -113,7 +113,7 @@ def _add(
 
 @dataclass
 class _Histogram:
-    """Counts of latencies, a column a thread."""
+    """Counts of latencies, one column per thread."""
 
     buckets: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     foot: dict[str, tuple[int, ...]] = field(default_factory=dict)

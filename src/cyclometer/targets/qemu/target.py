@@ -56,7 +56,6 @@ class QemuTarget:
     """The reference kernel on one of QEMU's RISC-V machines."""
 
     board: str  # as kernel/Makefile and QEMU call it
-    harts: int = 1
     options = _OF_KERNEL | _OF_IMAGES
     concurrent = False
     trace_flow = TRACE_FLOW
@@ -84,15 +83,12 @@ class QemuTarget:
         if lacks := self.missing():
             raise NotComparable(lacks)
         progress.visits(0, 1, f"the kernel for {self.board}")
-        return [reference_kernel.image(self.board, config or {}, self.harts)]
+        return [reference_kernel.image(self.board, config or {})]
 
     def circles(self, config: Mapping[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """The clock and all contracts of a configuration, as its image prints them."""
         (image,) = self.build(config)
-        several = ("-smp", str(self.harts)) if self.harts > 1 else ()  # sifive_u takes no `-smp 1`
-        options = ("-bios", "none", *several)
-        command = _command(EMULATOR, self.board, image, options, counted=self.harts == 1)
-        return reference_kernel.circles(image, lambda arguments: _boot(command, arguments))
+        return _listed(image, self.board, ("-bios", "none"))
 
     def measure(
         self, request: Request, environment: dict[str, Any], progress: Progress
@@ -231,11 +227,24 @@ def _stopping(command: Sequence[str], arguments: Mapping[str, str]) -> list[str]
     return [word.replace("sleep=off", "sleep=on") for word in words]
 
 
-def virt(harts: int = 1) -> QemuTarget:
-    """QEMU's generic RISC-V machine. With several harts it lists circles and measures none: they
-    cannot be counted, for one that waits for another would never let it run.
+def virt() -> QemuTarget:
+    """QEMU's generic RISC-V machine."""
+    return QemuTarget("virt")
+
+
+def circles_of_harts(config: Mapping[str, str], harts: int) -> tuple[Clock, list[Contract]]:
+    """What an image of several harts lists on a `virt` that has as many. Harts cannot be counted,
+    for one that waits for another would never let it run: no target measures there.
     """
-    return QemuTarget("virt", harts)
+    image = reference_kernel.image("virt", config, harts)
+    return _listed(image, "virt", ("-bios", "none", "-smp", str(harts)), counted=False)
+
+
+def _listed(
+    image: Path, machine: str, options: Sequence[str], counted: bool = True
+) -> tuple[Clock, list[Contract]]:
+    command = _command(EMULATOR, machine, image, options, counted=counted)
+    return reference_kernel.circles(image, lambda arguments: _boot(command, arguments))
 
 
 def sifive_u() -> QemuTarget:

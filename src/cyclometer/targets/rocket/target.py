@@ -36,7 +36,7 @@ from cyclometer.targets.api import (
 )
 from cyclometer.targets.console import BootResult, read_console
 from cyclometer.targets.qemu.image import emulator
-from cyclometer.targets.qemu.target import EMULATOR, virt
+from cyclometer.targets.qemu.target import EMULATOR, circles_of_harts, virt
 from cyclometer.targets.rocket import firmware
 from cyclometer.targets.rocket import simulator as rocket_board
 from cyclometer.targets.rocket.forks import forked
@@ -113,7 +113,10 @@ class CoreTarget:
         harts = 1 if (config or {}).get("smp", "off") == "off" else self.harts
         if shutil.which(EMULATOR) and not virt().missing():
             asid = (config or {}).get("asid", "on") if self.identifiers else "off"
-            return CLOCK, virt(harts).circles({**(config or {}), "asid": asid})[1]
+            listed = {**(config or {}), "asid": asid}
+            if harts == 1:
+                return CLOCK, virt().circles(listed)[1]
+            return CLOCK, circles_of_harts(listed, harts)[1]
         simulator, image = self.build(config)
         return reference_kernel.circles(
             image, lambda arguments: _boot([str(simulator)], image, arguments)

@@ -87,6 +87,25 @@ def test_a_renamed_function_is_one_change(monkeypatch: pytest.MonkeyPatch) -> No
     assert [(c.name, c.change) for c in longer.functions] == [("poke -> prod", 7)]
 
 
+def test_calls_inline_are_named_below_their_function_by_their_new_line() -> None:
+    old, new = (
+        replace(
+            turn,
+            places={
+                at: Place(place.function, inlined=f"add (lib/a.c:{line})")
+                for at, place in turn.places.items()
+            },
+        )
+        for turn, line in ((explained(0), 7), (explained(40), 9))
+    )
+    one = KernelRow("thing.poke", (float(old.length),), (float(new.length),))
+    one = kernels._with_functions(one, ({one.key: old}, {one.key: new}))
+    assert [(c.name, c.change) for c in one.inlined["poke"]] == [("add (lib/a.c:9)", 40)]
+    lines = mail.text(found(one), COMMAND).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("       +40  poke"))
+    assert lines[at + 1] == "            +40 in add (lib/a.c:9), inline"
+
+
 def test_functions_with_other_bodies_are_not_paired() -> None:
     assert not renames._likeness(renames._Known(["mov"] * 20), renames._Known(["add"] * 20))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from multiprocessing import get_context
 
@@ -41,6 +41,8 @@ class KernelRow:
     # that carry the change, the largest first, renamed ones as one; they sum to that of the traced
     # turns
     functions: tuple[PartChange, ...] = ()
+    # by the name of a function: the calls inline in it that changed, the largest first
+    inlined: Mapping[str, tuple[PartChange, ...]] = field(default_factory=dict)
     untraced: str = ""  # why no function can be named
 
     @property
@@ -183,8 +185,49 @@ def _with_functions(
     if isinstance(old, Explanation) and isinstance(new, Explanation):
         found = difference(old, new)
         carrying = [c for c in paired(found.functions, old, new) if c.change]
-        return replace(row, difference=found, functions=tuple(carrying))
+        inside = _inlined(carrying, old, new)
+        return replace(row, difference=found, functions=tuple(carrying), inlined=inside)
     reasons = [
         f"{word}: {one}" for word, one in (("old", old), ("new", new)) if isinstance(one, str)
     ]
     return replace(row, untraced="; ".join(reasons))
+
+
+def _inlined(
+    changes: Sequence[PartChange], old: Explanation, new: Explanation
+) -> dict[str, tuple[PartChange, ...]]:
+    """What the calls inline in each function changed by, where both sides know them. A call is
+    known again by its name, for lines move; its line is that of the new side.
+    """
+    before, after = _calls(old), _calls(new)
+    found = {}
+    for one in changes if before and after else ():
+        first, _, last = one.name.partition(" -> ")
+        sides = before.get(first, {}), after.get(last or first, {})
+        names = {call.partition(" (")[0]: call for side in sides for call in side}
+        found[one.name] = _changed_calls(names, sides)
+    return {name: calls for name, calls in found.items() if calls}
+
+
+def _changed_calls(
+    names: Mapping[str, str], sides: tuple[Mapping[str, Fraction], Mapping[str, Fraction]]
+) -> tuple[PartChange, ...]:
+    made = []
+    for name, call in names.items():
+        counts = [
+            sum((n for words, n in side.items() if words.partition(" (")[0] == name), Fraction(0))
+            for side in sides
+        ]
+        made.append(PartChange(call, counts[0], counts[1], ()))
+    return tuple(sorted((c for c in made if c.change), key=lambda c: -abs(c.change)))
+
+
+def _calls(e: Explanation) -> dict[str, dict[str, Fraction]]:
+    """Counts of the calls inline in each function, a turn."""
+    found: dict[str, dict[str, Fraction]] = {}
+    for part in e.instructions:
+        place = e.places[part.name]
+        if place.inlined:
+            calls = found.setdefault(place.function, {})
+            calls[place.inlined] = calls.get(place.inlined, Fraction(0)) + e.a_turn(part.total)
+    return found

@@ -20,6 +20,7 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int = 0
     starts: bool = False
     insn: int = 0
+    inlined: str = ""  # the call that the function has inline here, `name (file:line)`
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from cyclometer.text import plain
 WIDTH = 78
 FUNCTIONS = 10
 _OPTIONS = 8
+_CALLS = 3  # inline in a function
 # options that reach into most system calls, by the beginning of their names
 _WORTH_NAMING = re.compile(
     r"(?!DEBUG_INFO|CPU_(IDLE|FREQ)|SECURITY_\w+_STRING)"
@@ -183,6 +184,8 @@ def _functions(row: KernelRow) -> Iterator[str]:
         yield from _subsystems(row.difference)
     for one in shown:
         yield from _function(one)
+        for call in row.inlined.get(one.name, ())[:_CALLS]:
+            yield f"{'':12}{_count(float(call.change), True)} in {call.name}, inline"[:WIDTH]
     if rest:
         total = sum((one.change for one in rest), Fraction(0))
         yield f"  {_count(float(total), True):>8}  {len(rest)} more functions"

@@ -131,3 +131,17 @@ def test_a_damaged_configuration_is_one_sentence(tmp_path: Path, damage: str) ->
     (tmp_path / "config-6.1").write_bytes(bad[damage])
     with pytest.raises(BadFile, match=r"config-6\.1 is damaged"):
         kernel_image.find(str(tmp_path / "vmlinuz-6.1"))
+
+
+def test_a_vmlinux_of_the_tree_or_as_given_may_have_debugging_information(tmp_path: Path) -> None:
+    machine = kernel_image.MACHINES["x86_64"]
+    image, beside = tmp_path / "arch/x86/boot/bzImage", tmp_path / "vmlinux"
+    image.parent.mkdir(parents=True)
+    beside.write_bytes(b"\x7fELF")
+    assert kernel_image.Kernel(image, machine, "", "k").debug == beside
+    given = tmp_path / "other"
+    given.write_bytes(b"\x7fELF")
+    assert kernel_image.Kernel(image, machine, "", "k", symbols=given).debug == given
+    given.write_text("ffffffff81000000 T _text\n")
+    elsewhere = tmp_path / "bzImage"
+    assert kernel_image.Kernel(elsewhere, machine, "", "k", symbols=given).debug is None

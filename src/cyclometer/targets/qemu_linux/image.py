@@ -100,6 +100,13 @@ class Kernel:
     config: dict[str, str] = field(default_factory=dict, compare=False)
     symbols: Path | None = None  # a System.map or vmlinux
 
+    @property
+    def debug(self) -> Path | None:
+        """A vmlinux that may have debugging information: as given, or of the image's tree."""
+        given = [self.symbols] if self.symbols and _is_elf(self.symbols) else []
+        found = [*given, *_in_tree(self.image, "vmlinux")]
+        return next((path for path in found if path.is_file()), None)
+
     def facts(self) -> dict[str, object]:
         """For the environment of a bundle."""
         return {"image": {"name": self.name, "sha256": self.sha256}, "config": self.config}
@@ -200,6 +207,11 @@ def _symbols_beside(image: Path) -> Path | None:
         ),
         None,
     )
+
+
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
 
 
 def _named_like(image: Path, word: str) -> Path:

@@ -33,7 +33,7 @@ from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu import trace as qemu_trace
 from cyclometer.targets.qemu.blocks import Code
 from cyclometer.targets.qemu.trace import Dialect, holds_turn
-from cyclometer.targets.qemu_linux import listing
+from cyclometer.targets.qemu_linux import inlined, listing
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.qemu_linux.symbols import Symbols
 
@@ -97,7 +97,8 @@ def trace(
     records = Decoder().feed(traced.console)
     exact = {n for n, w in traced.windows.items() if holds_turn(w, turns.get(n))}
     chosen = _quietest(records, {n: key for n, key in wanted.items() if n in traced.windows}, exact)
-    kernel = _kernel_places(traced.code, symbols)
+    inside = inlined.calls(guest.kernel.debug, traced.code, known)
+    kernel = _kernel_places(traced.code, symbols, inside)
     windows = {
         wanted[number]: _with_code(traced.windows[number], kernel, dialect) for number in chosen
     }
@@ -238,14 +239,16 @@ def _with_one(record: Record, places: Mapping[int, int]) -> Record:
     )
 
 
-def _kernel_places(code: Mapping[int, Code], symbols: Symbols) -> dict[int, Place]:
-    """What stands at the instructions that QEMU logged."""
+def _kernel_places(
+    code: Mapping[int, Code], symbols: Symbols, inside: Mapping[int, str] | None = None
+) -> dict[int, Place]:
+    """What stands at the instructions that QEMU logged, with the calls inline that they are of."""
     found = {}
     for pc, instruction in code.items():
         name, starts = symbols.at(pc)
-        found[pc] = Place(
-            name, _text(instruction.text, name, symbols), "", 0, starts, instruction.insn
-        )
+        text = _text(instruction.text, name, symbols)
+        call = (inside or {}).get(pc, "")
+        found[pc] = Place(name, text, starts=starts, insn=instruction.insn, inlined=call)
     return found
 
 

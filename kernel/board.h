@@ -11,11 +11,17 @@
 #define CLINT_MTIMECMP 0x4000
 #define CLINT_MTIME 0xbff8
 
+// What is at a board's UART_BASE; console.c has a driver for each.
+#define CONSOLE_16550 0
+#define CONSOLE_SIFIVE 1
+#define CONSOLE_HTIF 2 // the host-target interface of Spike, which also ends the machine
+#define HTIF_TO_HOST 8 // requests
+
 #if defined(BOARD_VIRT)
 #define BOARD_NAME "qemu-virt"
 #define BOOT_HART 0
 #define UART_BASE 0x10000000
-#define UART_IS_16550 1
+#define CONSOLE CONSOLE_16550
 #define BOARD_HAS_TIME_CSR 1
 #define FINISHER_BASE 0x100000          // SiFive test finisher: a word written here ends QEMU
 #define CYC_CLOCK_INSTRET               // cyc/clock.h reads retired instructions
@@ -26,7 +32,7 @@
 #define BOARD_NAME "qemu-sifive_u"
 #define BOOT_HART 1 // hart 0 is the E51, without S mode; it parks
 #define UART_BASE 0x10010000
-#define UART_IS_16550 0
+#define CONSOLE CONSOLE_SIFIVE
 #define BOARD_HAS_TIME_CSR 0 // rdtime traps to the monitor, as on the HiFive Unleashed
 #define CYC_CLOCK_INSTRET
 #define BOARD_CLOCK_UNIT "instructions"
@@ -40,7 +46,7 @@
 #endif
 #define BOOT_HART 0
 #define UART_BASE 0x10001000
-#define UART_IS_16550 1
+#define CONSOLE CONSOLE_16550
 #define BOARD_HAS_TIME_CSR 0
 #define FINISHER_BASE 0x10002000
 #define BOARD_CLOCK_UNIT "cycles"

@@ -43,6 +43,8 @@ static _Noreturn void stop(uint64_t code)
 {
 #if defined(FINISHER_BASE)
     *(volatile uint32_t *)FINISHER_BASE = code == 0 ? 0x5555 : (uint32_t)(code << 16 | 0x3333);
+#elif CONSOLE == CONSOLE_HTIF
+    *(volatile uint64_t *)(UART_BASE + HTIF_TO_HOST) = code << 1 | 1; // device 0, command 0
 #else
     (void)code; // this machine cannot switch itself off; the `end` record marks the end
 #endif

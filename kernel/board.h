@@ -38,6 +38,16 @@
 #define BOARD_CLOCK_UNIT "instructions"
 #define BOARD_CLOCK_NAME "instret"
 #define BOARD_CLOCK_HZ 1000000000
+#elif defined(BOARD_SPIKE)
+#define BOARD_NAME "qemu-spike"
+#define BOOT_HART 0
+#define UART_BASE 0x01000000
+#define CONSOLE CONSOLE_HTIF
+#define BOARD_HAS_TIME_CSR 0
+#define CYC_CLOCK_INSTRET
+#define BOARD_CLOCK_UNIT "instructions"
+#define BOARD_CLOCK_NAME "instret"
+#define BOARD_CLOCK_HZ 1000000000
 #elif defined(BOARD_ROCKET) || defined(BOARD_CVA6) // two cores on one board: machines/board
 #if defined(BOARD_CVA6)
 #define BOARD_NAME "cva6"

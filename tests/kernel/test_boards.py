@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from findings import ROOT
 
 PLACES = {
@@ -28,7 +30,7 @@ def test_a_block_in_board_h_is_all_that_the_kernel_needs(tmp_path: Path) -> None
     kernel = tmp_path / "kernel"
     refused = make(kernel, "board=made_up")
     assert refused.returncode != 0
-    assert "choose one of cva6 rocket sifive_u virt" in refused.stderr
+    assert "choose one of cva6 rocket sifive_u spike virt" in refused.stderr
     header = (kernel / "board.h").read_text()
     block = "#elif defined(BOARD_MADE_UP)\n#define UART_BASE 1\n#elif defined(BOARD_SIFIVE_U)"
     (kernel / "board.h").write_text(header.replace("#elif defined(BOARD_SIFIVE_U)", block))
@@ -37,7 +39,8 @@ def test_a_block_in_board_h_is_all_that_the_kernel_needs(tmp_path: Path) -> None
     assert "-DBOARD_MADE_UP -include board.h" in made.stdout
 
 
-def test_a_board_of_ours_is_named_in_three_places() -> None:
+@pytest.mark.parametrize("board", ["sifive_u(?!54)", "board_spike|qemu-spike|def spike"])
+def test_a_board_of_ours_is_named_in_three_places(board: str) -> None:
     files = [
         path
         for folder in ("src/cyclometer/targets", "kernel", "core")
@@ -48,6 +51,6 @@ def test_a_board_of_ours_is_named_in_three_places() -> None:
         str(path.relative_to(ROOT))
         for path in files
         if "test" not in path.relative_to(ROOT).parts
-        and re.search("sifive_u(?!54)", path.read_text(errors="replace"), re.I)
+        and re.search(board, path.read_text(errors="replace"), re.I)
     }
     assert named == PLACES

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 
 import pytest
 
@@ -30,3 +31,19 @@ def test_counts_are_those_of_the_table(configuration: str) -> None:
     assert {key: str(count) for key, count in found.items()} == {
         key: str(count) for key, count in wanted.items()
     }
+
+
+@pytest.mark.parametrize("options", ["", " mcs=on"])
+def test_two_boards_without_a_time_register_count_the_same(options: str) -> None:
+    wanted = kernel_counts.read()[f"board=sifive_u{options}"]
+    assert kernel_counts.measure(f"board=spike{options}") == wanted
+
+
+@pytest.mark.parametrize(("words", "code"), [("list=1", 0), ("groups=none", 1)])
+def test_spike_ends_by_itself_and_says_how(words: str, code: int) -> None:
+    (image,) = qemu.spike().build()
+    command = qemu._command(qemu.EMULATOR, "spike", image, ("-bios", "none"))
+    done = subprocess.run(
+        [*command, "-append", words], capture_output=True, timeout=300, check=False
+    )
+    assert (done.returncode, b"panic: " in done.stdout) == (code, bool(code))

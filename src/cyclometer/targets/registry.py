@@ -40,6 +40,7 @@ TARGETS = _Targets(
         "linux": "cyclometer.targets.linux.target:LinuxTarget",
         "qemu-virt": "cyclometer.targets.qemu.target:virt",
         "qemu-sifive_u": "cyclometer.targets.qemu.target:sifive_u",
+        "qemu-spike": "cyclometer.targets.qemu.target:spike",
         "qemu-linux": "cyclometer.targets.qemu_linux.target:QemuLinuxTarget",
         "rocket": "cyclometer.targets.rocket.target:rocket",
         "rocket-linux": "cyclometer.targets.rocket_linux.target:RocketLinuxTarget",

@@ -252,6 +252,13 @@ def sifive_u() -> QemuTarget:
     return QemuTarget("sifive_u")
 
 
+def spike() -> QemuTarget:
+    """QEMU's model of Spike, the simulator of the RISC-V specification: one plain hart, a console
+    without registers of its own, and an end by software.
+    """
+    return QemuTarget("spike")
+
+
 def _boot_all(
     command: Sequence[str], boots: Sequence[Mapping[str, str]], bound_s: float, progress: Progress
 ) -> list[BootResult]:

@@ -103,6 +103,27 @@ def test_two_boots_are_equal_to_the_instruction_for_nine_circles_of_ten(
     assert len(differing) <= 0.1 * len(values), differing
 
 
+def test_pipes_of_a_newer_kernel_have_one_state() -> None:
+    """A kernel thread that the pair of real-time threads starved would make every switch some ten
+    instructions longer, as long as it waited. What is left is one update of the load a millisecond.
+    """
+    image = package("linux-image-6.12*-cloud-amd64")
+    asked = Request(only=("pipe.round_trip.*",), kernel=str(image))
+    bundle = QemuLinuxTarget().measure(asked, {}, Progress()).bundle
+    found = [e for e in estimates(bundle) if e.contract.key.startswith("pipe.")]
+    assert len(found) == 6
+    assert {
+        e.contract.key: len({run.latency.value for run in e.runs}) for e in found
+    } == dict.fromkeys((e.contract.key for e in found), 1)
+    samples = bundle.samples
+    for e in found:
+        tests = samples.tests(e.row, untagged=True)
+        for turns in np.unique(samples.turns[tests]):
+            counts = samples.value[tests][samples.turns[tests] == turns]
+            usual = np.bincount((counts - counts.min()).astype(int)).argmax() + counts.min()
+            assert np.mean(counts > usual + 100) < 0.05, (e.contract.key, turns)
+
+
 def test_ticks_were_counted_by_the_guest_and_the_tests_they_touched_set_aside(
     measured: MeasurementResult,
 ) -> None:

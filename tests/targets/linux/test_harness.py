@@ -8,11 +8,13 @@ from __future__ import annotations
 import stat
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cyclometer.errors import MeasurementFailed, NotComparable
-from cyclometer.record.schema import Circle, Flow, Group, Hello
+from cyclometer.record.schema import Circle, End, Flow, Group, Hello
+from cyclometer.targets.linux import harness
 from cyclometer.targets.linux.harness import Harness, Visit, list_circles
 
 SCRIPT = """#!{python}
@@ -49,6 +51,29 @@ def test_each_visit_returns_its_own_records(tmp_path: Path) -> None:
     assert runner.decoder.ended
     assert runner.decoder.damage == []
     assert runner.console.count(b"@cyc ") == 8
+
+
+def test_records_wait_until_they_are_taken(tmp_path: Path) -> None:
+    """A visit is over when the harness says so; decoding belongs to the pause behind it."""
+    runner = Harness(program(tmp_path), 1, [], watchdog_s=10)
+    runner.perform(VISIT)
+    assert runner.decoder.records == 0
+    assert [type(r) for r in runner.take()] == [Hello, Circle, Group]
+    assert runner.take() == []
+    runner.perform(VISIT)
+    assert [type(r) for r in runner.finish()] == [Circle, Group, End]
+    assert runner.finish() == []
+
+
+@pytest.mark.parametrize(("passed_s", "pause_s"), [(0.0, 0.07), (0.05, 0.02), (0.2, 0.0)])
+def test_what_is_done_behind_a_visit_is_part_of_the_pause(
+    monkeypatch: pytest.MonkeyPatch, passed_s: float, pause_s: float
+) -> None:
+    slept: list[float] = []
+    clock = SimpleNamespace(monotonic=lambda: 10.0 + passed_s, sleep=slept.append)
+    monkeypatch.setattr(harness, "time", clock)
+    harness.pause_for_throttling(1.0, 10.0)
+    assert slept == pytest.approx([pause_s])
 
 
 def test_a_killed_harness_leaves_what_it_had_measured(tmp_path: Path) -> None:

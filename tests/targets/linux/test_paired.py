@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cyclometer.bundle.model import Contract
 from cyclometer.record.schema import Flow, Record
 from cyclometer.targets import build
 from cyclometer.targets.linux.paired import Paired
@@ -54,6 +55,21 @@ def test_each_visit_has_a_neighbour_and_the_first_one_alternates() -> None:
     assert {float(v) for v in values[0]} == {100.0}
     assert {float(v) for v in values[1]} == {200.0}
     assert results[0].identity.plan["order"] == results[1].identity.plan["order"]
+
+
+def test_references_are_pairs_like_all_others() -> None:
+    log: list[tuple[int, int, str, str, Flow]] = []
+    state = [-1]
+    halves = [Half(side, log, state) for side in (0, 1)]
+    for half in halves:
+        half.contracts["floor.empty"] = Contract("floor.empty")
+        half.methods["floor.empty"] = "accumulated"
+    paired = Paired(halves, lambda side: state.__setitem__(0, side))
+    paired.run()
+    paired.close()
+    settings = paired.settings
+    timed = [key for _, run, key, method, _ in log if run <= settings.runs and method != "proof"]
+    assert timed.count("floor.empty") == timed.count("good") == 2 * settings.runs * settings.rounds
 
 
 def test_tests_are_as_long_as_the_slower_side_allows() -> None:

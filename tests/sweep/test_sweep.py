@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +257,19 @@ def test_a_worker_that_died_before_its_entry_left_the_task_undone(
     assert not work.perform(task, location.url).was_there
     location.write(done.note_of(task.name), b"{")  # a corrupt upload
     assert done.of(location, [task]) == {}
+
+
+def test_an_interrupted_task_is_not_done(
+    location: Location, planned: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = plan.read(planned(1)).tasks[0]
+    target = type(work.TARGETS.load(task.target))
+    whole = target.measure
+    with monkeypatch.context() as patch:
+        patch.setattr(target, "measure", lambda *w: replace(whole(*w), interrupted=True))
+        assert "was interrupted" in work.perform(task, location.url).error
+    assert done.one(location, task) is None
+    assert not work.perform(task, location.url).was_there
 
 
 def test_a_full_disk_is_a_reason_and_not_an_end(

@@ -16,7 +16,7 @@ import msgspec
 from cyclometer import environment
 from cyclometer.bundle import store as folders
 from cyclometer.bundle.model import Bundle
-from cyclometer.errors import CyclometerError, NotComparable
+from cyclometer.errors import CyclometerError, MeasurementFailed, NotComparable
 from cyclometer.store import layout, rows, transfer
 from cyclometer.store.location import Location
 from cyclometer.sweep import done
@@ -69,7 +69,9 @@ def again(task: Task, url: str, core: int | None = None, worker: str = "") -> Ou
 
 
 def _measured(task: Task, location: Location) -> MeasurementResult:
-    """Raises NotComparable on a machine whose versions or sources are not those of the plan's."""
+    """Raises NotComparable on a machine whose versions or sources are not those of the plan's,
+    MeasurementFailed if it was interrupted.
+    """
     here = facts(task.target)
     if here != task.facts:
         names = sorted({*here, *task.facts})
@@ -85,6 +87,8 @@ def _measured(task: Task, location: Location) -> MeasurementResult:
     measured: MeasurementResult = TARGETS.load(task.target).measure(
         request(task, image), environment.collect(), SILENT
     )
+    if measured.interrupted:  # it holds only some of the circles
+        raise MeasurementFailed("the measurement was interrupted; the same sweep runs it again")
     return measured
 
 

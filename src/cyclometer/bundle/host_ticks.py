@@ -54,6 +54,7 @@ class TimedTests:
     late: Flags
 
     def part(self, chosen: Flags | NDArray[np.intp]) -> TimedTests:
+        """The tests of a mask of shape (tests,), or of these indices."""
         return TimedTests(self.begin_s[chosen], self.length_s[chosen], self.late[chosen])
 
 

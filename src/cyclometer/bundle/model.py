@@ -148,12 +148,16 @@ class Samples:
         return len(self.value)
 
     def of_row(self, row: int) -> NDArray[np.intp]:
-        """Indices of a row's samples of either kind, in arrival order."""
+        """Indices of a row's samples of either kind, shape (n,), in arrival order; empty for a row
+        that is not there.
+        """
         order, ends = self._by_row
         return order[ends[row] : ends[row + 1]] if 0 <= row < len(ends) - 1 else order[:0]
 
     def tests(self, row: int, kind: int = 0, untagged: bool = False) -> NDArray[np.intp]:
-        """Indices of a row's samples of one kind in arrival order; `kind` 1 are empty readings."""
+        """Indices of a row's samples of one kind, shape (n,), in arrival order; `kind` 1 are empty
+        readings, and `untagged` leaves out excluded tests.
+        """
         of_row = self.of_row(row)
         mask: NDArray[np.bool_] = self.kind[of_row] == kind
         return of_row[mask & (self.tags[of_row] == 0)] if untagged else of_row[mask]

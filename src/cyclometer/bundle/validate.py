@@ -54,13 +54,15 @@ def _check_samples(samples: Samples, rows: int) -> None:
 
 
 def is_possible(figures: Sequence[float] | NDArray[np.float64]) -> bool:
-    """Whether all figures are finite and neither larger nor smaller than a measurement gives."""
+    """Whether all figures, in any unit, are finite, and 0 or between MIN_NUMBER and MAX_NUMBER in
+    size.
+    """
     sizes = np.abs(np.asarray(figures, np.float64))
     return bool(np.all((sizes == 0) | ((sizes >= MIN_NUMBER) & (sizes <= MAX_NUMBER))))
 
 
 def numbers(summary: Summary) -> list[float]:
-    """Every figure of a summary that was printed."""
+    """Every figure that a printed summary has, each in the row's unit but those of `extra`."""
     single = (summary.mean, summary.sd, summary.minimum, summary.maximum, summary.median)
     several = (*summary.quantiles.values(), *summary.extra.values())
     return [figure for figure in (*single, *several) if figure is not None]

@@ -60,6 +60,7 @@ class Block:
 
     @property
     def runs(self) -> FloatArray:
+        """Latency of each run in the clock's unit, shape (runs,)."""
         return np.array([run.latency.value for run in self.circle.estimate.runs])
 
 
@@ -88,6 +89,7 @@ class Alarms:
 
     @property
     def rate(self) -> float:
+        """Alarms per comparison, a fraction; nan without a comparison."""
         return self.alarms / self.comparisons if self.comparisons else math.nan
 
     @property

@@ -49,10 +49,12 @@ class AlignedDifference:
 
     @property
     def value(self) -> float:
+        """log(after / before), each the mean over its sessions."""
         return float(np.mean(self.after) - np.mean(self.before))
 
     @property
     def own_variance(self) -> float:
+        """Of `value`, as far as the sessions' own visits show it."""
         return sum(variance for variance, _ in self.parts)
 
 

@@ -114,16 +114,18 @@ def judge(pair: Pair, options: Options) -> Finding | None:
 
 
 def layout_floor(options: Options, *estimates: Estimate) -> float:
-    """The layout floor of these estimates of one row by an exact clock, the largest one."""
+    """The largest layout floor of these estimates of one row by an exact clock, as a fraction of
+    the latency; 0.1 is ten percent.
+    """
     if options.layout_floor is not None:
         return options.layout_floor
     return max(map(_layout_floor, estimates))
 
 
 def noisy_floor(pair: Pair, options: Options) -> float:
-    """The floor of a pair by an exact clock whose boots differ: a cycle between boots of one image
-    says nothing about what another image moves. None is needed for a clock that is not exact, or
-    where images enough show their own spread.
+    """The floor, as a fraction, of a pair by an exact clock whose boots differ: a cycle between
+    boots of one image says nothing about what another image moves. 0 for a clock that is not exact,
+    or if each side has LAYOUTS images, which show their own spread.
     """
     b, a = both(pair)
     if not b.clock.exact or min(images(pair)) >= LAYOUTS:

@@ -51,7 +51,7 @@ class Verdict:
 
     @property
     def change(self) -> float | None:
-        """(measured - expected) / expected."""
+        """(measured - expected) / expected, a fraction; None if one is missing, or 0 expected."""
         if not self.expected or self.measured is None:
             return None
         return self.measured / self.expected - 1

@@ -72,6 +72,7 @@ class Options:
 
     @property
     def level(self) -> float:
+        """Confidence level of intervals, 1 - fdr."""
         return 1 - self.fdr
 
 

@@ -75,7 +75,7 @@ class ChangePoint:
 
     @property
     def change(self) -> float:
-        """(after - before) / before."""
+        """(after - before) / before, a fraction."""
         return (self.after - self.before) / self.before
 
 

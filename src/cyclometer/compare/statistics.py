@@ -43,7 +43,7 @@ class Change:
 
     @property
     def fraction(self) -> float:
-        """(after - before) / before."""
+        """(after - before) / before, a fraction."""
         return math.expm1(self.log_ratio)
 
     @property
@@ -277,7 +277,9 @@ def _welch(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, flo
 
 
 def two_sided(difference: float, error: float, df: float) -> float:
-    """The p-value of no difference by Student's t."""
+    """The p-value of no difference by Student's t. `difference` and `error`, its standard error,
+    are in one unit; `error` and `df` are positive.
+    """
     return 2 * float(special.stdtr(df, -abs(difference) / error))
 
 

@@ -109,7 +109,12 @@ def estimate(
 def median(
     passes: ArrayLike, overhead: IntervalCost | None = None, level: float = 0.95
 ) -> Quantile:
-    """The median alone, as `estimate` gives it, with the same errors."""
+    """The median alone, as `estimate` gives it: same units, same ValueError.
+
+    Args:
+        passes: latencies of single passes, shape (n,), in clock units.
+        overhead: of the empty interval, in the same unit; None subtracts nothing.
+    """
     ordered = np.sort(samples(passes, name="passes"))
     return _corrected(ordered, 0.5, level, _usable(overhead, ordered, level))
 

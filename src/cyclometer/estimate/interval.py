@@ -27,9 +27,11 @@ class Interval:
 
     @property
     def half_width(self) -> float:
+        """In the unit of the ends; infinite if an end is open."""
         return (self.high - self.low) / 2
 
     def contains(self, value: float) -> bool:
+        """Whether a value in the unit of the ends lies between them, or on one."""
         return self.low <= value <= self.high
 
     def scaled(self, factor: float) -> Interval:

@@ -37,7 +37,9 @@ class Curvature:
     quadratic_p: float
 
     def bent(self, alpha: float) -> bool:
-        """Whether a line is refuted at `alpha`, by lack of fit where that could be tested."""
+        """Whether the p-value is below `alpha`: of lack of fit, or if that could not be tested, of
+        the coefficient of N^2.
+        """
         return (self.quadratic_p if self.lack_of_fit_p is None else self.lack_of_fit_p) < alpha
 
 
@@ -61,7 +63,7 @@ class MarginalFit:
         return None if self.curvature is None else not self.curvature.bent(alpha)
 
     def fixed_cost_share(self, N: int) -> float:
-        """The part of b by which A/N at this test size overstates it."""
+        """c / (N b): the fraction by which A/N at this test size exceeds b."""
         return self.c / (N * self.b)
 
 

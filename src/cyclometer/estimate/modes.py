@@ -65,10 +65,12 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
 
 
 def bandwidth(ordered: FloatArray) -> float:
-    """BANDWIDTH, or the clock's step where that is more: no density is resolved below it.
+    """Width of the smoothing, as a fraction of the latency: BANDWIDTH, or the clock's step if that
+    is more, for no density is resolved below it.
 
-    The step is the smallest difference between two latencies. Beyond COARSEST two latencies are
-    two regimes, unless others lie on the same grid.
+    `ordered` are sorted latencies, shape (n,), n > 0, in any unit. The step is the smallest
+    difference between two latencies. Beyond COARSEST two latencies are two regimes, unless others
+    lie on the same grid.
     """
     gaps = np.diff(ordered)
     gaps = gaps[gaps > 0]

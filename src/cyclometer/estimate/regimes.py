@@ -96,7 +96,10 @@ def estimate(Y: ArrayLike, level: float = 0.95, common: Core | None = None) -> R
 
 
 def estimate_exact(Y: ArrayLike, level: float = 0.95) -> Regimes:
-    """As `estimate`, of latencies by an exact clock."""
+    """As `estimate`, of latencies by an exact clock: base is the lowest that repeats, overall the
+    midmean. The interval of overall reaches from that lowest to the largest. Raises ValueError
+    without a test.
+    """
     ordered = np.sort(samples(Y, name="Y"))
     low = base_exact(ordered)
     alike = int(np.count_nonzero(ordered == low))

@@ -140,11 +140,15 @@ class Session:
         return abs(self.fixed_cost.c) > critical * self.fixed_cost.c_standard_error
 
     def y(self, subtract: bool) -> FloatArray:
-        """The visits with or without the fixed cost subtracted, as pseudo-values about x."""
+        """Logarithms of the visits' latencies as Huber's pseudo-values about x, shape (visits,);
+        less the fixed cost if `subtract` and it can be.
+        """
         return pseudo_values(self.plain(subtract) - self.x) + self.x
 
     def plain(self, subtract: bool) -> FloatArray:
-        """The visits with or without the fixed cost subtracted."""
+        """Logarithms of the visits' latencies as measured, shape (visits,); less the fixed cost if
+        `subtract` and it can be.
+        """
         return self.less if subtract and self.less is not None else self.whole
 
     def cost_error(self, subtract: bool) -> float:
@@ -154,7 +158,9 @@ class Session:
         return self.fixed_cost.c_standard_error * self.share
 
     def part(self, chosen: NDArray[np.intp]) -> Session:
-        """The session with only these of its visits; its fixed cost stays what it was."""
+        """The session with the visits of these indices, or of a mask of shape (visits,); its fixed
+        cost stays what it was.
+        """
         return replace(
             self,
             seconds=self.seconds[chosen],
@@ -179,6 +185,7 @@ class Mean:
 
     @property
     def variance(self) -> float:
+        """Of the mean, in the square of its unit."""
         return sum(variance for variance, _ in self.parts)
 
 
@@ -394,7 +401,9 @@ def latency(one: Session, level: float = 0.95) -> LevelsEstimate:
 
 
 def latency_of_runs(one: Session, level: float = 0.95) -> dict[int, Regime]:
-    """The same of the visits of each run alone, by its number; `tests` are then visits."""
+    """The latency of the visits of each run alone, in clock units, by the run's number. `tests` of
+    a result counts visits, and `share` is their part of all.
+    """
     speed, found = one.speed, {}
     for run, own in _of_runs(one).items():
         value = math.exp(float(own.mean()) + speed)

@@ -158,8 +158,8 @@ def ljung_box(correlation: FloatArray, n: int) -> float:
 
 
 def effective_size(correlation: FloatArray, n: int) -> float:
-    """Independent samples that the series is worth, at most n (Geyer 1992, initial positive
-    sequence). `correlation` is by lag from 0, where it is 1.
+    """How many independent samples a series of n is worth, at most n (Geyer 1992, initial positive
+    sequence). `correlation` has shape (lags,), from lag 0, where it is 1.
     """
     count = correlation.size // 2
     pairs = correlation[: 2 * count].reshape(count, 2).sum(axis=1)

@@ -82,7 +82,9 @@ def issue(bundle: Bundle) -> dict[str, FloatArray]:
 
 
 def in_words(name: str, value: float) -> str:
-    """A rate, as `rates` has it, in words."""
+    """A rate in words. `value` is as `rates` has it: per second, a fraction of the time, or for
+    ISSUE the logarithm of cycles.
+    """
     if name == ISSUE:
         return f"independent instructions took {math.exp(value):.5g} cycles"
     if name == FOREIGN:

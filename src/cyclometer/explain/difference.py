@@ -15,7 +15,7 @@ from cyclometer.record.trace import CAUSES
 
 @dataclass(frozen=True)
 class PartChange:
-    """One name on both sides, a turn, and what each cause adds to the change."""
+    """One name on both sides, in clock units per turn, and what each cause adds to the change."""
 
     name: str
     before: Fraction
@@ -24,11 +24,12 @@ class PartChange:
 
     @property
     def change(self) -> Fraction:
+        """after - before, in clock units per turn."""
         return self.after - self.before
 
     @property
     def by_cause(self) -> dict[str, Fraction]:
-        """The causes that changed, the largest first."""
+        """Clock units per turn that each changed cause adds, the largest first."""
         named = [
             (cause, change) for cause, change in zip(CAUSES, self.causes, strict=True) if change
         ]

@@ -68,13 +68,14 @@ class Evidence:
 
     @property
     def latency(self) -> Fraction:
-        """Of one turn, as the records tell it; of a pass its raw value, the reading of the clock
-        included.
+        """Of one turn in clock units, as the records say; of a pass its raw value, the reading of
+        the clock included.
         """
         return Fraction(*self.facts.latency)
 
     @property
     def others(self) -> dict[str, Fraction]:
+        """Latencies of the hardware's floor in clock units per turn, by circle."""
         return {key: Fraction(*pair) for key, pair in self.facts.others.items()}
 
 
@@ -125,15 +126,17 @@ def _latency(traced: TraceResult, key: str) -> Fraction | None:
 
 
 def of_latency(one: Evidence, latency: Fraction) -> Evidence:
-    """The same test, of which a turn is wanted that is as long as another run measured."""
+    """The same test, of which the turn to explain shall last `latency` clock units, as another run
+    measured; a single pass stays as it is.
+    """
     if one.facts.test.turns == 1:
         return one
     return replace(one, facts=msgspec.structs.replace(one.facts, latency=_pair(latency)))
 
 
 def turn_latency(records: Iterable[Record], key: str) -> Fraction | None:
-    """Of a turn: the slope between the last tests of the smallest and the largest size. None
-    without two sizes.
+    """Latency of a turn of circle `key` in clock units: the slope between the last tests of the
+    smallest and the largest size. None without two sizes.
     """
     last = {
         record.turns: record.values[-1]

@@ -75,12 +75,12 @@ class Explanation:
 
     @property
     def latency(self) -> Fraction:
-        """Of one turn, as measured."""
+        """Of one turn in clock units, by the records of the traced boot."""
         return Fraction(*self.facts.latency)
 
     @property
     def length(self) -> Fraction:
-        """Of one turn."""
+        """Of one turn in clock units, by the trace."""
         return self.a_turn(self.turn.length)
 
 

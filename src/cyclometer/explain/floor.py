@@ -25,7 +25,7 @@ _TIME_FILE = "kernel/timeout.h"
 
 @dataclass(frozen=True)
 class FloorShare:
-    """One line of the sum, a turn: `count` times `each`."""
+    """One line of the sum, per turn: `count` times `each`, in clock units."""
 
     name: str
     count: Fraction
@@ -33,6 +33,7 @@ class FloorShare:
 
     @property
     def total(self) -> Fraction:
+        """Clock units per turn."""
         return self.count * self.each
 
 

@@ -47,23 +47,24 @@ class KernelRow:
 
     @property
     def counts(self) -> tuple[float, float]:
-        """The lowest of each side's boots."""
+        """Instructions per turn before and after, the lowest of each side's boots."""
         return min(self.before), min(self.after)
 
     @property
     def change(self) -> float:
+        """Instructions per turn, after - before."""
         old, new = self.counts
         return new - old
 
     @property
     def share(self) -> float | None:
-        """Of the old count."""
+        """The change as a fraction of the old count; None if that is 0."""
         old, _ = self.counts
         return self.change / old if old else None
 
     @property
     def explained(self) -> Fraction | None:
-        """The change between the traced turns."""
+        """Instructions by which the traced turns differ; None if no turn was traced."""
         return self.difference.whole.change if self.difference else None
 
 
@@ -155,7 +156,10 @@ def _explained(
 
 
 def traced(request: Request, counts: Mapping[str, float]) -> dict[str, Explanation | str]:
-    """One boot in which each circle's turn is written down; a reason instead of what failed."""
+    """By circle the explanation of one turn, all from one boot, or the reason why there is none.
+
+    `counts` are instructions per turn, by circle: the turn to explain is the one that long.
+    """
     from cyclometer.targets.qemu_linux.target import QemuLinuxTarget
 
     keys = list(counts)

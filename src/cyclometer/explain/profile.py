@@ -56,7 +56,8 @@ class LatencyShares:
 
 
 def shares(profile: Profile, level: float = 0.95) -> LatencyShares:
-    """The profile by function and by level.
+    """The profile by function and by level. Values are in the clock's unit per turn; shares are
+    fractions of the latency, with intervals of confidence `level`.
 
     Unseen is what samples should have shown and did not: the CPU was not the machine's, or not the
     circle's. It is known for events that tick with time only.

@@ -249,6 +249,47 @@ def test_plus_overhead_and_early_late() -> None:
     assert found["early-late"] == [1, 2]
 
 
+def test_sel4bench_takes_the_least_overhead_off() -> None:
+    b = Builder()
+    b.printed(b.row("overhead.nop_syscall"), mean=9.5, minimum=8.0, maximum=30.0, sd=3.0, n=100)
+    b.printed(b.row("syscall.null", correction="subtracted"), mean=112.0, sd=0.0, n=100)
+    b.printed(b.row("syscall.null.early"), mean=120.0, sd=0.0, n=100)
+    assert fired(b.bundle())["plus-overhead"] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("sd", "maximum", "wrong"), [(10.0, 203.0, False), (10.0, 215.0, True), (0.0, 140.0, True)]
+)
+def test_an_extreme_that_the_spread_excludes(sd: float, maximum: float, wrong: bool) -> None:
+    b = Builder()
+    b.printed(b.row("a.b"), mean=100.0, minimum=95.0, maximum=maximum, sd=sd, n=101)
+    b.printed(b.row("a.c"), mean=100.0, minimum=200.0 - maximum, maximum=101.0, sd=sd, n=101)
+    assert fired(b.bundle()).get("contradiction", []) == ([0, 1] if wrong else [])
+
+
+def test_no_sample_contradicts_itself_however_heavy_its_tail() -> None:
+    b = Builder()
+    for ddof in (0, 1):
+        for n in (2, 3, 16, 1000):
+            values = 100 + np.round(50 * RANDOM.pareto(1.1, size=n))
+            ends = {"minimum": values.min(), "maximum": values.max()}
+            sd = round(values.std(ddof=ddof))
+            b.printed(b.row(f"a.n{n}.d{ddof}"), mean=round(values.mean()), sd=sd, n=n, **ends)
+    assert "contradiction" not in fired(b.bundle())
+
+
+def test_rows_below_their_overhead_are_one_finding_over_all_configurations() -> None:
+    b = Builder()
+    for bits in ("32", "64"):
+        b.printed(b.row("overhead.fault", configuration={"bits": bits}), mean=50.0)
+        b.printed(
+            b.row("fault.handler", correction="subtracted", configuration={"bits": bits}), mean=20.0
+        )
+    (finding,) = [f for f in check(b.bundle()) if f.rule == "overhead"]
+    assert finding.what.endswith("is less than its overhead 50, and in 1 more configuration(s)")
+    assert set(finding.rows) == {0, 1, 2, 3}
+
+
 def test_order() -> None:
     b = Builder()
     for key, mean in (

@@ -5,6 +5,7 @@ of the clock.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
@@ -12,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from cyclometer.bundle.model import Summary
-from cyclometer.lint.view import Issue, Rule, View, is_overhead_of, listed
+from cyclometer.lint.view import Gathered, Issue, Rule, View, is_overhead_of, listed, once
 
 
 def _zeros(rule: Rule, view: View) -> Iterator[Issue]:
@@ -48,6 +49,11 @@ def _impossible(summary: Summary) -> Iterator[tuple[str, float]]:
     mean = summary.mean
     low = summary.minimum if summary.minimum is not None else -np.inf
     high = summary.maximum if summary.maximum is not None else np.inf
+    farthest = _farthest(summary)
+    if mean is not None and -np.inf < low < mean - farthest:
+        yield "minimum", low
+    if mean is not None and np.inf > high > mean + farthest:
+        yield "maximum", high
     none_kept = low == high == 0 and mean is not None and mean > slack
     if low > high or (mean is not None and mean > high + slack):
         yield "maximum", high
@@ -59,6 +65,15 @@ def _impossible(summary: Summary) -> Iterator[tuple[str, float]]:
     }.items():
         if value is not None and (value < low or value > high > 0 or (value == 0 and none_kept)):
             yield name, value
+
+
+def _farthest(summary: Summary) -> float:
+    """How far from their mean one of n values with this spread can lie: sd sqrt(n - 1) at most
+    (P. Samuelson, 1968), with sd of the n or of n - 1, and rounded.
+    """
+    if summary.sd is None or not summary.n:
+        return np.inf
+    return (summary.sd + 0.5) * math.sqrt(summary.n - 1) + 1.0
 
 
 def _shown(value: float | None) -> str:
@@ -117,11 +132,14 @@ def _overheads(rule: Rule, view: View) -> Iterator[Issue]:
     """Against overhead rows of a foreign suite, and against the readings kept beside our own direct
     samples.
     """
+    found: Gathered = defaultdict(list)
     for rows in view.configurations.values():
         for index in rows:
             overhead = view.means[index]
             if overhead and view.key(index).startswith("overhead."):
-                yield from _below(rule, view, index, overhead, rows)
+                for other, what in _below(view, index, overhead, rows):
+                    found[view.key(other)].append((what, [other, index]))
+    yield from once(rule, found)
     s = view.bundle.samples
     for row in np.unique(s.row[s.kind == 1]):
         overhead = float(np.median(s.value[(s.row == row) & (s.kind == 1)]))
@@ -134,21 +152,14 @@ def _overheads(rule: Rule, view: View) -> Iterator[Issue]:
             yield rule.found(what, [int(row)])
 
 
-def _below(rule: Rule, view: View, index: int, overhead: float, rows: list[int]) -> Iterator[Issue]:
-    """Rows of which an overhead row was subtracted and that are below it."""
+def _below(view: View, index: int, overhead: float, rows: list[int]) -> Iterator[tuple[int, str]]:
+    """Rows of which an overhead row was subtracted and that are below it, each with a sentence."""
     for other in rows:
         row, mean = view.rows[other], view.means[other]
         subtracted = row.contract.correction == "subtracted" and row.clock == view.rows[index].clock
-        if (
-            subtracted
-            and is_overhead_of(view.key(index), view.key(other))
-            and mean is not None
-            and mean < overhead
-        ):
-            yield rule.found(
-                f"{view.name(other)}: {mean:g} is less than its overhead {overhead:g}",
-                [other, index],
-            )
+        of_it = subtracted and is_overhead_of(view.key(index), view.key(other))
+        if of_it and mean is not None and mean < overhead:
+            yield other, f"{view.name(other)}: {mean:g} is less than its overhead {overhead:g}"
 
 
 def _steps(rule: Rule, view: View) -> Iterator[Issue]:

@@ -45,6 +45,10 @@ class Rule:
         return Issue(self.id, self.level, what, tuple(rows))
 
 
+# key -> (sentence, rows) of each configuration
+Gathered = dict[str, list[tuple[str, list[int]]]]
+
+
 class Stretch(NamedTuple):
     """The raw values of one visit of one row in one run, in arrival order; `values` are whole
     tests.
@@ -166,6 +170,13 @@ class View:
             for option in names:
                 seen[option].add(row.configuration.get(option))
         return {option for option, values in seen.items() if len(values) > 1}
+
+
+def once(rule: Rule, found: Gathered) -> Iterator[Issue]:
+    """A finding for each key, with the number of configurations that show it."""
+    for places in found.values():
+        more = f", and in {len(places) - 1} more configuration(s)" if len(places) > 1 else ""
+        yield rule.found(places[0][0] + more, [index for _, rows in places for index in rows])
 
 
 def listed(items: Sequence[str], most: int = 4) -> str:

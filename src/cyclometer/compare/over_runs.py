@@ -16,14 +16,16 @@ from cyclometer.compare.finding import Basis, Finding, Options, both, rough
 from cyclometer.compare.pairing import Pair
 from cyclometer.compare.statistics import Change
 from cyclometer.compare.surroundings import busier
-from cyclometer.estimate.interval import critical_value
+from cyclometer.estimate.interval import critical_value, student
 from cyclometer.estimate.rows import Estimate
+from cyclometer.estimate.session import satterthwaite
 
 
 def basis(pair: Pair, options: Options) -> Basis:
     """What the runs of both sides say."""
     b, a = both(pair)
-    change, between = statistic.among_sessions(pair, _change(pair, options.level), options)
+    of_runs = _with_common_error(pair, _change(pair, options.level))
+    change, between = statistic.among_sessions(pair, of_runs, options)
     overall = _change(pair, options.level, overall=True)
     note = "the runs differ although the clock is exact" if b.clock.exact else between
     if exact.several_images(pair):
@@ -84,6 +86,29 @@ def _change(pair: Pair, level: float, overall: bool = False) -> Change:
     whole = all(value.is_integer() for value in before + after)
     resolution = max(1.0, *(run.step for e in both(pair) for run in e.runs)) if whole else 0.0
     return statistics.change(before, after, level, resolution)
+
+
+def _with_common_error(pair: Pair, found: Change) -> Change:
+    """The change with the errors that the runs of a side have in common, such as that of one fixed
+    cost taken off all of them: their spread does not show it.
+    """
+    level, parts = found.log_interval.level, [(found.standard_error**2, found.df)]
+    for e in both(pair):
+        known, df = e.latency, len(e.runs) - 1
+        if known is not None and known.shared and df:
+            error = known.shared / critical_value(known.interval.level, df) / known.value
+            parts.append((error**2, df))
+    if len(parts) == 1 or not math.isfinite(found.standard_error):
+        return found
+    variance, df_of_all = satterthwaite(tuple(parts))
+    error = math.sqrt(variance)
+    return Change(
+        found.log_ratio,
+        error,
+        df_of_all,
+        student(found.log_ratio, error, df_of_all, level),
+        statistics.two_sided(found.log_ratio, error, df_of_all),
+    )
 
 
 def _disagreement(change: Change, overall: Change, options: Options) -> str:

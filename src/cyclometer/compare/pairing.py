@@ -10,6 +10,7 @@ difference named.
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -120,16 +121,20 @@ def side(bundles: Sequence[Bundle], level: float = 0.95, course: bool = False) -
     return Side(circles, problems, _joined([environment(bundle) for bundle in bundles]))
 
 
-def of_runs(e: Estimate, runs: Sequence[RunEstimate], level: float) -> Estimate:
-    """The estimate that these runs alone give; what speaks of single samples is dropped."""
+def of_runs(
+    e: Estimate, runs: Sequence[RunEstimate], level: float, shared: float = 0.0
+) -> Estimate:
+    """The estimate that these runs alone give; what speaks of single samples is dropped. `shared`
+    as in `levels.combine`.
+    """
     latency, base, overall = (
-        levels.combine([r.value for r in which], [r.interval for r in which], level)
+        levels.combine([r.value for r in which], [r.interval for r in which], level, common)
         if which
         else None
-        for which in (
-            [run.latency for run in runs],
-            [run.base for run in runs],
-            [run.overall for run in runs],
+        for which, common in (
+            ([run.latency for run in runs], shared),
+            ([run.base for run in runs], 0.0),
+            ([run.overall for run in runs], 0.0),
         )
     )
     return replace(
@@ -342,7 +347,10 @@ def pooled(members: Sequence[ComparedCircle], level: float) -> ComparedCircle:
     members = [m for m in members if not m.estimate.drowned] or members
     parts = [m.estimate for m in members]
     bad = next((e for e in parts if not e.valid), None)
-    together = of_runs(parts[0], [run for e in parts for run in e.runs], level)
+    runs = [run for e in parts for run in e.runs]
+    # each bundle has an error of its own that its runs have in common
+    common = [e.latency.shared * len(e.runs) for e in parts if e.latency]
+    together = of_runs(parts[0], runs, level, math.hypot(*common) / max(1, len(runs)))
     if all(e.sessions for e in parts):
         latency = _over_sessions([e.latency for e in parts if e.latency], level)
         sessions = tuple(one for e in parts for one in e.sessions)

@@ -43,6 +43,7 @@ class LevelsEstimate:
     between_variance: float | None
     within_variance: float | None
     spread: float
+    shared: float = 0.0  # half-width of an error that all runs have in common; the interval has it
 
 
 def combine(
@@ -76,7 +77,7 @@ def combine(
             )
         value = float(values[0])
         return LevelsEstimate(
-            value, _widened(within[0], value, shared), "within this run", 1, None, own, 0.0
+            value, _widened(within[0], value, shared), "within this run", 1, None, own, 0.0, shared
         )
     mean, R = float(values.mean()), values.size
     variance = float(values.var(ddof=1))
@@ -91,6 +92,7 @@ def combine(
         between_variance=max(0.0, variance - (own or 0.0)) if R >= 3 else None,
         within_variance=own,
         spread=math.sqrt(variance) / abs(mean) if mean else math.inf if variance else 0.0,
+        shared=shared,
     )
 
 

@@ -139,7 +139,10 @@ def test_what_is_unchanged_missing_or_untraced_is_said() -> None:
     text = mail.text(found(same, gone, mute), COMMAND)
     assert "unchanged: thing.same\n" in text
     assert "thing.gone: after: the kernel lacks it\n" in text
-    assert "new: boots differ, 5 to 6" in text
+    assert "new: boots differ, 5 to 6\n" in text
+    assert "not whole" not in text
+    mixed = mail.text(found(replace(mute, after=(5.0, 6.54))), COMMAND)
+    assert "new: boots differ, 5 to 6.54\n      a count that is not whole: in that" in mixed
     assert "no functions: too long" in text
     assert "configuration: no difference known" in text
 

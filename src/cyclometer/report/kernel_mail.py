@@ -138,6 +138,9 @@ def _notes(row: KernelRow, timed: Finding | None) -> Iterator[str]:
     for word, counts in (("old", row.before), ("new", row.after)):
         if max(counts) != min(counts):
             yield f"{word}: boots differ, {_count(min(counts))} to {_count(max(counts))}"
+            if any(count % 1 for count in counts):
+                yield "  a count that is not whole: in that boot the kernel's state changed"
+                yield "  between tests, and no turn takes as many; the table has the lowest"
     if row.difference and row.explained != Fraction(row.change).limit_denominator(10**6):
         old, new = (_count(float(e.length)) for e in (row.difference.before, row.difference.after))
         means = any(count % 1 for count in row.counts)

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
+//
+// Three times as long as a kernel with a printf of its own would need. What each part is for:
+//   put, put_record          the checksum, by which a reader knows a line that a message has cut
+//   put_number, put_formatted  stand in for printf: most small kernels have none
+//   unit_of_cycle            one image for an emulator, which counts instructions, and for a core
+//   timed                    the two hints, by which a test can be traced and explained
+//   record_circle            three sizes of test, which tell a turn from the fixed cost, and four
+//                            tests of each, which show whether a count repeats
+//   record_end               a boot without it was cut
 #include "records.h"
 
 #include <stdarg.h>

@@ -11,8 +11,12 @@ from cyclometer.errors import CyclometerError
 from cyclometer.estimate.rows import estimates
 from cyclometer.record.schema import Flow
 from cyclometer.targets.api import MeasurementResult, Progress, Request
+from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu_linux import debian
+from cyclometer.targets.qemu_linux.guest import Guest
+from cyclometer.targets.rocket_linux.checkpoint import checkpoint
 from cyclometer.targets.rocket_linux.target import RocketLinuxTarget
+from cyclometer.targets.rocket_linux.target import _guest as rocket_linux_guest
 
 TARGET = RocketLinuxTarget()
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(bool(TARGET.missing()), reason=TARGET.missing())]
@@ -52,6 +56,25 @@ def test_a_moved_system_call_has_the_same_pc_as_in_qemu_at_every_step(kernel: st
     assert found.identical
     assert (found.turns, found.differing, found.unexplained) == (8, {}, {})
     assert found.rtl_steps > 8 * 200
+
+
+@pytest.mark.usefixtures("measured")  # it has booted
+def test_a_further_circle_needs_no_boot_and_its_checkpoint_repeats(
+    kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    def boots(*_: object) -> None:
+        raise AssertionError("the kernel is booted again")
+
+    monkeypatch.setattr(Guest, "unordered", boots)
+    guest = rocket_linux_guest(Request(kernel=kernel))
+    contents = []
+    for _ in range(2):
+        visit = Visit(1, SWITCHING, "accumulated", Flow(3, 1, 2, 1))
+        image = checkpoint(guest, visit, 600, supervisor=False).image
+        contents.append(image.read_bytes())
+        image.unlink()
+    assert contents[0] == contents[1]
 
 
 def test_two_runs_of_a_checkpoint_are_equal_to_the_byte(measured: MeasurementResult) -> None:

@@ -47,7 +47,7 @@ class Guest:
         """The emulator's command for a boot that makes these visits; its files are there as long
         as the context.
         """
-        arguments, plan = self._arguments(run, options), "".join(visit.line() for visit in visits)
+        arguments, plan = self._orders(run, visits, options)
         if self.state is not None:
             with self.unordered() as command, orders.given(self.state, arguments, plan) as state:
                 yield [*command, "-incoming", orders.reading(state)]
@@ -61,12 +61,22 @@ class Guest:
         with self._archived({}) as archive:
             yield self._command(archive)
 
-    def _arguments(self, run: int, options: Sequence[str]) -> str:
-        """The harness's, one a line."""
+    @contextmanager
+    def restored(self, image: Path, memory_mib: int, visit: Visit) -> Iterator[list[str]]:
+        """The command for a machine that does not boot: `image`, an ELF file, puts back one that
+        waited for its orders, to make this visit.
+        """
+        with orders.given(image, *self._orders(visit.run, [visit], ())) as ordered:
+            start = ("-bios", "none", "-device", f"loader,file={ordered},cpu-num=0")
+            yield [*self._machine(memory_mib), *start]
+
+    def _orders(self, run: int, visits: Sequence[Visit], options: Sequence[str]) -> tuple[str, str]:
+        """The harness's arguments, one a line, and its plan."""
         words = [*("--clock", self.clock), *("--cpu", "0"), *("--run", str(run))]
         words += ["--watchdog", str(_VISIT_S)]
         words += ["--exec", f"/{carried.DESCRIPTION}"] if self.programs else []
-        return "".join(f"{word}\n" for word in (*words, *options))
+        arguments = "".join(f"{word}\n" for word in (*words, *options))
+        return arguments, "".join(visit.line() for visit in visits)
 
     @contextmanager
     def _archived(self, files: Mapping[str, bytes]) -> Iterator[str]:
@@ -80,16 +90,19 @@ class Guest:
             yield archive.name
 
     def _command(self, archive: str) -> list[str]:
+        boot = ("-kernel", str(self.kernel.image), "-initrd", archive, "-append", self.command_line)
+        return [*self._machine(self.memory_mib), *self.hardware, *boot]
+
+    def _machine(self, memory_mib: int) -> list[str]:
         """Time is what the guest executes: no clock of the host is in it."""
         machine = self.kernel.machine
         return [
             machine.emulator,
             *machine.board,
-            *self.hardware,
             "-cpu",
             self.cpu_model,
             "-m",
-            str(self.memory_mib),
+            str(memory_mib),
             "-smp",
             "1",
             "-icount",
@@ -106,10 +119,4 @@ class Guest:
             "none",
             "-net",
             "none",
-            "-kernel",
-            str(self.kernel.image),
-            "-initrd",
-            archive,
-            "-append",
-            self.command_line,
         ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +31,9 @@ from cyclometer.targets.rocket_linux.moved_image import (
 from cyclometer.targets.rocket_linux.state import MachineState, read_state
 
 MEMORY_MIB = 128
+_BEHIND_MIB = 8  # for the program that restores, and for QEMU's own device tree
 _KEPT = 32  # checkpoints of some 35 MB
+_HINT_BYTES = 4
 _USER = 0
 _SV39 = 8
 _SATP_MODE, _SATP_IDENTIFIER = 60, (1 << 60) - (1 << 44)
@@ -65,45 +67,71 @@ def on_board(
         tree.flush()
         # QEMU puts a random number into the tree, for the kernel's own
         hardware = ("-bios", str(m_mode.firmware()), "-dtb", tree.name, "-seed", "1")
-        yield replace(guest, clock="moved", memory_mib=MEMORY_MIB, hardware=hardware)
+        yield replace(_moving(guest), memory_mib=MEMORY_MIB, hardware=hardware)
+
+
+def _moving(guest: Guest) -> Guest:
+    return replace(guest, clock="moved")
 
 
 def checkpoint(guest: Guest, visit: Visit, bound_s: float, supervisor: bool) -> Checkpoint:
-    """The guest before the first test of `visit`, out of the cache or of a boot; with its firmware,
-    or with `supervisor` without.
+    """The guest before the first test of `visit`, out of the cache or of a machine that continues
+    the one boot; with its firmware, or with `supervisor` without.
 
     Raises MeasurementFailed if the kernel does not come there, or in a state that the RTL does
     not have.
     """
-    folder = build.cache() / "checkpoints"
-    image = folder / f"{_content(guest, visit, supervisor)}.elf"
-    if image.exists():
-        os.utime(image)
-        return _known(image, supervisor)
-    folder.mkdir(parents=True, exist_ok=True)
-    content = _boot(guest, visit, bound_s, supervisor)
-    draft = image.with_suffix(f".{os.getpid()}")
-    draft.write_bytes(content)
-    draft.replace(image)  # whole or not at all
-    build.keep_newest(folder.glob("*.elf"), _KEPT)
-    return _known(image, supervisor)
 
+    def made() -> bytes:
+        waiting = _waiting(guest, bound_s, supervisor)
+        with _moving(guest).restored(waiting, MEMORY_MIB + _BEHIND_MIB, visit) as command:
+            return _stopped(guest, command, bound_s, supervisor)
 
-def _known(image: Path, supervisor: bool) -> Checkpoint:
+    image = _kept(_content(guest, supervisor, str(visit.run), visit.line()), made)
     with image.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Checkpoint(image, digest, time_ticks(image) if supervisor else None)
+
+
+def _waiting(guest: Guest, bound_s: float, supervisor: bool) -> Path:
+    """The guest where the harness waits for its orders, as an image that QEMU continues. All
+    circles begin there, each in a machine of its own: none finds what another left.
+    """
+
+    def made() -> bytes:
+        reserved = _reserved_bytes(supervisor)
+        with (
+            on_board(guest, to_be_moved=True, firmware_bytes=reserved) as board,
+            board.unordered() as command,
+        ):
+            return _stopped(guest, command, bound_s, False)
+
+    return _kept(_content(guest, supervisor, "waiting"), made)
+
+
+def _kept(name: str, made: Callable[[], bytes]) -> Path:
+    """A file of the cache; `made` if it is not there, by one of those who ask for it."""
+    image = build.cache() / "checkpoints" / f"{name}.elf"
+    with build.alone(image.parent / name):
+        if not image.exists():
+            content = made()
+            draft = image.with_suffix(f".{os.getpid()}")
+            draft.write_bytes(content)
+            draft.replace(image)  # whole or not at all
+        os.utime(image)
+    build.keep_newest(image.parent.glob("*.elf"), _KEPT)
+    return image
 
 
 def _reserved_bytes(supervisor: bool) -> int:
     return device_tree.FOREIGN_FIRMWARE_BYTES if supervisor else device_tree.FIRMWARE_BYTES
 
 
-def _content(guest: Guest, visit: Visit, supervisor: bool) -> str:
-    """A name for all that a checkpoint depends on."""
+def _content(guest: Guest, supervisor: bool, *where: str) -> str:
+    """A name for all that a machine which stopped there depends on."""
     board = device_tree.board(MEMORY_MIB, ROCKET_UART_SOURCE, _reserved_bytes(supervisor))
     tree = device_tree.flatten(board)
-    words = [guest.kernel.sha256, guest.command_line, guest.cpu_model, str(visit.run), visit.line()]
+    words = [guest.kernel.sha256, guest.command_line, guest.cpu_model, *where]
     words += [emulator_version(guest.kernel.machine.emulator)]
     restore = m_mode.restore_program(supervisor)
     parts = (guest.program.read_bytes(), m_mode.firmware().read_bytes(), restore)
@@ -113,20 +141,19 @@ def _content(guest: Guest, visit: Visit, supervisor: bool) -> str:
     return total.hexdigest()[:16]
 
 
-def _boot(guest: Guest, visit: Visit, bound_s: float, supervisor: bool) -> bytes:
+def _stopped(guest: Guest, command: Sequence[str], bound_s: float, supervisor: bool) -> bytes:
+    """The machine behind its next hint, as an image that continues it. It stops this once: its
+    clock leaps while it stands.
+    """
     image = moved_supervisor if supervisor else moved_image
-    with (
-        on_board(guest, to_be_moved=True, firmware_bytes=_reserved_bytes(supervisor)) as board,
-        board.boot(visit.run, [visit]) as command,
-        tempfile.TemporaryDirectory() as folder,
-        Debugger(command, bound_s) as machine,
-    ):
+    with tempfile.TemporaryDirectory() as folder, Debugger(command, bound_s) as machine:
         machine.run_to(list(hints(guest.program, RISCV64.name)))
         state = read_state(machine)
         _check(state, guest.kernel.name)
         ram = Path(folder) / "ram"
         machine.monitor(f'pmemsave {device_tree.RAM_BASE:#x} {MEMORY_MIB << 20} "{ram}"')
-        return image(ram.read_bytes(), m_mode.restore_program(supervisor), state)
+        behind = replace(state, pc=state.pc + _HINT_BYTES)
+        return image(ram.read_bytes(), m_mode.restore_program(supervisor), behind)
 
 
 def _check(state: MachineState, kernel: str) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """riscv64 Linux kernels on the RTL of the Rocket core, exact in cycles.
 
-Booting there would take hours. A kernel boots in QEMU, once for each circle, stops before the first
-test, and is moved to the RTL, which makes the tests and prints the records.
+Booting there would take hours. A kernel boots in QEMU, goes on from there once for each circle,
+stops before the first test, and is moved to the RTL, which makes the tests and prints the records.
 """
 
 from __future__ import annotations

@@ -378,6 +378,43 @@ def test_several_images_have_a_bundle_each(image: Path, slower: Path, tmp_path: 
     assert latencies[1].value == latencies[0].value + 1
 
 
+def test_named_images_of_one_file_name_are_columns_of_a_matrix(
+    image: Path, slower: Path, tmp_path: Path
+) -> None:
+    assert image.name == slower.name
+    command = [sys.executable, "-m", "cyclometer"]
+    both = tmp_path / "both"
+    words = ["run", "--target", "qemu-virt", "--only", "trap.*", "-o", str(both)]
+    words += ["--image", f"base={image}", "--image", f"pr={slower}"]
+    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    words = ["matrix", str(both / "base"), str(both / "pr"), "--markdown", "--margin", "0%"]
+    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "|  | base | pr |" in done.stdout
+    assert "| trap.ecall | 18 instructions | 19 x1.06 |" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["base=a.elf", "base=b.elf"], "two images are called base"),
+        (["=a.elf"], "as NAME=FILE"),
+        (["base="], "as NAME=FILE"),
+    ],
+)
+def test_a_name_of_an_image_that_says_nothing_is_refused(words: list[str], says: str) -> None:
+    given = [word for one in words for word in ("--image", one)]
+    done = subprocess.run(
+        [sys.executable, "-m", "cyclometer", "run", "--target", "qemu-virt", *given],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert says in " ".join(done.stderr.replace("\u2502", " ").split())
+
+
 def test_options_of_images_are_refused_for_bundles(tmp_path: Path) -> None:
     done = gate(tmp_path, tmp_path, "--memory-mib", 64)
     assert (done.returncode, "--memory-mib is for two images" in done.stderr) == (2, True)

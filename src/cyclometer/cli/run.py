@@ -56,6 +56,25 @@ def _axes(
     return [assignments.choices(word) for text in texts for word in text.split()]
 
 
+def _images(
+    _: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> list[tuple[str, Path]]:
+    """Each image with its name, or none. A file of the whole text is one without a name."""
+    found: list[tuple[str, Path]] = []
+    for text in texts:
+        name, equals, file = text.partition("=")
+        named = bool(equals) and "/" not in name and not Path(text).exists()
+        found.append((name, Path(file)) if named else ("", Path(text)))
+        if named and not (name and file):
+            raise click.BadParameter(f"write {text!r} as NAME=FILE", param=parameter)
+    names = [name for name, _ in found if name]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise click.BadParameter(
+            f"two images are called {twice}; give each a name of its own", param=parameter
+        )
+    return found
+
+
 @click.command()
 @click.option(
     "--target",
@@ -127,8 +146,10 @@ def _axes(
     "--image",
     "images",
     multiple=True,
-    type=click.Path(path_type=Path),
-    help="Your kernel image instead of the reference kernel; may be repeated.",
+    callback=_images,
+    metavar="[NAME=]FILE",
+    help="Your kernel image instead of the reference kernel; may be repeated, each with a NAME for "
+    "its bundle.",
 )
 @common.machine_options
 @common.kernel_options
@@ -180,7 +201,7 @@ def command(
     only: tuple[str, ...],
     config: dict[str, str],
     matrix: list[tuple[str, list[str]]],
-    images: tuple[Path, ...],
+    images: list[tuple[str, Path]],
     kbench: list[int] | None,
     trace: bool,
     allow_invalid: bool,
@@ -191,7 +212,8 @@ def command(
     """Measure a target and store a bundle.
 
     Circles and runs are visited in one random, recorded order; Ctrl-C keeps what was measured.
-    Several images, or the values of --matrix, get a bundle each, below -o.
+    Several images, or the values of --matrix, get a bundle each, below -o; `cyclometer matrix`
+    lays them side by side.
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
 
@@ -269,11 +291,16 @@ def _product(
     return [(one, folder) for folder, one in found.items()]
 
 
-def _of_images(request: Request, images: Sequence[Path], path: Path) -> list[tuple[Request, Path]]:
-    """One request and bundle per image; the bundles of several are called as their images."""
+def _of_images(
+    request: Request, images: Sequence[tuple[str, Path]], path: Path
+) -> list[tuple[Request, Path]]:
+    """One request and bundle per image. A bundle is called by the image's name, or those of several
+    as their files.
+    """
     found: dict[Path, Request] = {}
-    for image in images:
-        folder = path if len(images) == 1 else _folder(path, image.stem, found)
+    for name, image in images:
+        alone = len(images) == 1 and not name
+        folder = path if alone else _folder(path, name or image.stem, found)
         found[folder] = replace(request, image=image)
     return [(one, folder) for folder, one in found.items()]
 

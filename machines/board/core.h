@@ -27,6 +27,10 @@ extern const Description DESCRIPTION;
 // A core with one port for everything asks for nothing at DEVICES.
 enum class Port { MEMORY, DEVICES };
 
+// A timer that lies further ahead is not set: it is how some kernels switch theirs off, and no
+// simulation comes there.
+constexpr uint64_t TIMER_MAX_TICKS = 1ull << 48;
+
 class Core {
   public:
     virtual ~Core() = default;
@@ -45,8 +49,11 @@ class Core {
     virtual void interrupt(uint8_t lines) = 0;
     // Whether all harts wait for an interrupt.
     virtual bool waits() const = 0;
-    // Sets the time to one tick before the earliest timer, if one is set and lies ahead. The harts
-    // are not touched: they execute what they would have executed, some millions of cycles earlier.
+    // Whether a timer is set and lies ahead.
+    virtual bool timer_ahead() const = 0;
+    // Sets the time to one tick before the earliest timer that lies ahead, if there is one. The
+    // harts are not touched: they execute what they would have executed, some millions of cycles
+    // earlier.
     virtual void leap() = 0;
     virtual void set_time(uint64_t ticks) = 0;
     // Writes the cycle into the trace, if there is one. Once a cycle, before the clock rises.
@@ -55,8 +62,8 @@ class Core {
     virtual void close_trace() = 0;
     // Whether the trace has all that was asked for, so that the run may end.
     virtual bool traced() const = 0;
-    // Of the instruction that the first hart retired last, or near it.
-    virtual uint64_t pc() const = 0;
+    // Of the instruction that a hart retired last, or near it.
+    virtual uint64_t pc(uint32_t hart) const = 0;
 };
 
 // Throws std::runtime_error if the trace cannot be made.

@@ -22,7 +22,7 @@
 
 namespace board {
 
-enum Exit { PASSED = 0, FAILED = 1, USAGE = 2, BROKEN = 5, BOUND = 124 };
+enum Exit { PASSED = 0, FAILED = 1, USAGE = 2, IDLE = 3, BROKEN = 5, BOUND = 124 };
 
 struct Options {
     std::string image, firmware, append;
@@ -51,7 +51,7 @@ constexpr uint64_t LATENCY_MAX = 100000;
 constexpr uint64_t FORKS_MAX = 1024, BOUND_MAX_S = 86400;
 constexpr uint64_t TREE_BYTES = 0x10000; // of the end of RAM
 constexpr uint64_t RESET_CYCLES = 20;
-constexpr uint64_t IDLE_CYCLES = 1000; // before --leap: whatever was under way has ended by then
+constexpr uint64_t IDLE_CYCLES = 1000; // then whatever was under way has ended
 constexpr uint64_t FAULT_READS_MAX =
     1000; // fetch may run ahead to where nothing is; so many reads are not an accident
 
@@ -208,6 +208,8 @@ class Machine {
                 return stopped(asked_to_end == SIGALRM ? "--bound-s" : "SIGTERM");
             if (faulted(memory_.faults()) || faulted(mmio_.faults()))
                 return BROKEN;
+            if (lost_cycles_ == IDLE_CYCLES)
+                return idle();
             step();
         }
         core_->close_trace();
@@ -227,8 +229,7 @@ class Machine {
         memory_.take(core_->request(Port::MEMORY), cycle_);
         mmio_.take(core_->request(Port::DEVICES), cycle_);
         core_->observe(cycle_);
-        if (leap_)
-            skip_idle_time();
+        look_for_idleness();
         core_->clock(true);
         cycle_++;
         core_->respond(Port::MEMORY, memory_.offer(cycle_));
@@ -236,18 +237,34 @@ class Machine {
         core_->interrupt(devices_.interrupts());
     }
 
-    void skip_idle_time()
+    // What all harts wait for can only be a timer: no byte ever comes, and the UART is empty.
+    void look_for_idleness()
     {
-        idle_cycles_ = core_->waits() ? idle_cycles_ + 1 : 0;
-        if (idle_cycles_ == IDLE_CYCLES)
+        bool waits = core_->waits();
+        waited_cycles_ = waits ? waited_cycles_ + 1 : 0;
+        lost_cycles_ = waits && !core_->timer_ahead() ? lost_cycles_ + 1 : 0;
+        if (leap_ && waited_cycles_ == IDLE_CYCLES)
             core_->leap();
+    }
+
+    // An end like another, but for its code: an image may have nothing more to do.
+    Exit idle()
+    {
+        core_->close_trace();
+        fprintf(stderr, "%s: idle for ever, without a timer, in cycle %" PRIu64 ":",
+                DESCRIPTION.name, cycle_);
+        for (uint32_t hart = 0; hart < DESCRIPTION.harts; hart++)
+            fprintf(stderr, "%s hart %" PRIu32 " near pc 0x%" PRIx64, hart > 0 ? "," : "", hart,
+                    core_->pc(hart));
+        fprintf(stderr, "\n");
+        return IDLE;
     }
 
     Exit stopped(const char *by)
     {
         core_->close_trace();
         fprintf(stderr, "%s: stopped by %s in cycle %" PRIu64 " near pc 0x%" PRIx64 "\n",
-                DESCRIPTION.name, by, cycle_, core_->pc());
+                DESCRIPTION.name, by, cycle_, core_->pc(0));
         return BOUND;
     }
 
@@ -259,7 +276,7 @@ class Machine {
                 "%s: the core %s 0x%" PRIx64 ", where nothing is, in cycle %" PRIu64
                 " near pc 0x%" PRIx64 "; README.md of machines/board has the memory map\n",
                 DESCRIPTION.name, faults.writes > 0 ? "wrote to" : "keeps reading from",
-                faults.last_address, cycle_, core_->pc());
+                faults.last_address, cycle_, core_->pc(0));
         return true;
     }
 
@@ -269,7 +286,8 @@ class Machine {
     AxiPort memory_, mmio_;
     bool leap_;
     uint64_t cycle_ = 0; // since reset
-    uint64_t idle_cycles_ = 0;
+    uint64_t waited_cycles_ = 0;
+    uint64_t lost_cycles_ = 0; // waited since a timer was set that lay ahead
 };
 
 // The image's end is the boots' where they have parted, and else none of theirs.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "clint.h"
 
+#include "core.h"
+
 namespace board {
 
 constexpr uint64_t SOFTWARE = 0x0, COMPARE = 0x4000, TIME = 0xbff8;
 constexpr unsigned CYCLES_PER_TICK = 100;
-constexpr uint64_t NEVER = ~0ull;
 
 void Clint::tick()
 {
@@ -15,9 +16,14 @@ void Clint::tick()
     }
 }
 
+bool Clint::timer_ahead() const
+{
+    return time_ < compare_ && compare_ - time_ < TIMER_MAX_TICKS;
+}
+
 void Clint::leap()
 {
-    if (compare_ != NEVER && time_ < compare_)
+    if (timer_ahead())
         time_ = compare_ - 1;
 }
 

@@ -16,7 +16,9 @@ class Clint : public Bus {
     bool write(uint64_t address, uint64_t data, uint8_t strobe) override;
     // Once a cycle; the time counts once in 100, as on the other cores of this board.
     void tick();
-    // To one tick before the timer, if one is set and lies ahead.
+    // Whether the timer is set and lies ahead.
+    bool timer_ahead() const;
+    // To one tick before the timer, if it lies ahead.
     void leap();
     void set_time(uint64_t ticks)
     {

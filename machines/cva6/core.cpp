@@ -108,6 +108,11 @@ class Cva6 : public Core {
         return top_.sleeps_o;
     }
 
+    bool timer_ahead() const override
+    {
+        return inside_.clint.timer_ahead();
+    }
+
     void leap() override
     {
         inside_.clint.leap();
@@ -137,7 +142,7 @@ class Cva6 : public Core {
         return tracer_ && tracer_->complete();
     }
 
-    uint64_t pc() const override
+    uint64_t pc(uint32_t) const override
     {
         return pc_;
     }

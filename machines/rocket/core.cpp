@@ -65,7 +65,7 @@ static inline void set_lanes(VlWide<4> &signal, const Lanes &data)
 
 #define CORE(hart, name) TILE_SIGNAL(*top_.rootp, hart, core__DOT__##name)
 #define CLINT(name) top_.rootp->ExampleRocketSystem__DOT__clint__DOT__##name
-constexpr uint64_t NEVER = ~0ull; // a timer that is not set
+constexpr uint64_t NEVER = ~0ull; // no timer
 
 #define ALWAYS_READY(port) top_.port##_aw_ready = top_.port##_w_ready = top_.port##_ar_ready = 1
 
@@ -126,11 +126,15 @@ class Rocket : public Core {
         return true;
     }
 
+    bool timer_ahead() const override
+    {
+        return earliest_timer() != NEVER;
+    }
+
     void leap() override
     {
-        uint64_t timer = earliest_timer();
-        if (timer != NEVER && CLINT(time_) < timer)
-            CLINT(time_) = timer - 1;
+        if (timer_ahead())
+            CLINT(time_) = earliest_timer() - 1;
     }
 
     void set_time(uint64_t ticks) override
@@ -160,20 +164,26 @@ class Rocket : public Core {
         return file_ && file_->complete();
     }
 
-    uint64_t pc() const override
+    uint64_t pc([[maybe_unused]] uint32_t hart) const override
     {
-        return static_cast<uint64_t>(static_cast<int64_t>(CORE(0, csr_io_trace_0_iaddr) << 24) >>
-                                     24);
+        uint64_t address = CORE(hart, csr_io_trace_0_iaddr);
+        return static_cast<uint64_t>(static_cast<int64_t>(address << 24) >> 24);
     }
 
   private:
+    // Of those that lie ahead: one that was never set does not.
     uint64_t earliest_timer() const
     {
-#if ROCKET_HARTS == 1
-        return CLINT(timecmp_0);
-#else
-        return std::min(CLINT(timecmp_0), CLINT(timecmp_1));
+        uint64_t earliest = ahead(CLINT(timecmp_0));
+#if ROCKET_HARTS > 1
+        earliest = std::min(earliest, ahead(CLINT(timecmp_1)));
 #endif
+        return earliest;
+    }
+
+    uint64_t ahead(uint64_t timer) const
+    {
+        return CLINT(time_) < timer && timer - CLINT(time_) < TIMER_MAX_TICKS ? timer : NEVER;
     }
 
     Vrocket top_;

@@ -7,6 +7,7 @@ runs unchanged on the RTL.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -143,6 +144,25 @@ def test_an_image_that_idles_for_ever_has_ended(tmp_path: Path, until: str | Non
     said = [problem.what for problem in found.bundle.identity.problems]
     assert found.broken == (until is not None)
     assert found.broken == any("went idle, with no timer to wake it, at pc" in s for s in said)
+
+
+@needs_rtl
+@pytest.mark.parametrize("target", [rocket.rocket(), rocket.cva6()], ids=lambda t: t.name)
+def test_the_rtl_says_which_hart_waits_for_ever_and_where(
+    tmp_path: Path, target: rocket.CoreTarget
+) -> None:
+    rows = SEL4BENCH.replace("All is well in the universe\n", "")
+    parked = bare(tmp_path, printing(rows, "nop\nparked: wfi\nj parked\n"))
+    request = Request(image=parked, machine="virt", until="finished")
+    found = target.measure(request, {}, Progress())
+    (said,) = [problem.what for problem in found.bundle.identity.problems]
+    sentence = (
+        "the boot went idle, with no timer to wake it, "
+        r"hart 0 at pc 0x8000[0-9a-f]{4} in parked; its records until then are kept"
+    )
+    assert re.fullmatch(sentence, said), said
+    whole = target.measure(replace(request, until=None), {}, Progress())
+    assert not whole.broken
 
 
 def test_labels_stand_in_the_configuration_and_the_last_line_is_shown(tmp_path: Path) -> None:

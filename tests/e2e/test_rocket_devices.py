@@ -5,6 +5,7 @@ finisher, and time that skips idle hours.
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -157,6 +158,40 @@ def test_the_finisher_heeds_its_words(
 ) -> None:
     done = run(simulator, image(tmp_path, "li a0, WORD", WORD=word))
     assert done.returncode == code
+
+
+WAIT_FOR_EVER = "forever: wfi\n    j forever"
+# Its interrupt is pending from then on, and nobody lets it come.
+MASKED_TIMER = """
+    li      t0, 0x0200bff8
+    ld      t1, 0(t0)
+    addi    t1, t1, 50              # of 100 cycles
+    li      t0, 0x02004000
+    sd      t1, 0(t0)
+"""
+FAR_TIMER = """
+    li      t0, 0x02004000
+    li      t1, 0x7fffffffffffffff
+    sd      t1, 0(t0)
+"""
+
+
+@pytest.mark.parametrize("timer", ["", MASKED_TIMER, FAR_TIMER])
+@pytest.mark.parametrize("options", [(), ("--leap",)])
+def test_a_wait_that_nothing_ends_is_seen_at_once(
+    simulator: Path, tmp_path: Path, timer: str, options: tuple[str, ...]
+) -> None:
+    kept = tmp_path / "trace"
+    done = run(simulator, *options, "--trace", kept, image(tmp_path, timer + WAIT_FOR_EVER))
+    assert (done.returncode, done.stdout) == (3, b"")
+    said = re.fullmatch(
+        rb"(rocket|cva6): idle for ever, without a timer, in cycle (\d+): "
+        rb"hart 0 near pc 0x800000[0-9a-f]{2}\n",
+        done.stderr,
+    )
+    assert said, done.stderr
+    assert int(said[2]) < 12_000
+    assert len(trace.load(kept)) == 0  # and the file is whole
 
 
 def test_a_leap_over_idle_time_changes_nothing_but_the_time(

@@ -125,6 +125,13 @@ def test_a_machine_that_nothing_can_wake_is_not_waited_for(monkeypatch: pytest.M
     assert ended.console.startswith(b"row\n")
 
 
+def test_a_simulator_says_by_its_code_that_nothing_can_wake_it() -> None:
+    said = "rocket: idle for ever, without a timer, in cycle 2000: hart 0 near pc 0x80000000"
+    machine = f"echo row; echo {said}; exit {console.IDLE_STATUS}"
+    ended = console.read_console(["sh", "-c", machine], 50)
+    assert (ended.why, ended.done, ended.status) == (console.IDLE, False, None)
+
+
 def test_a_machine_that_went_on_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "_QUIET_S", 0.1)
     ended = console.read_console(["sh", "-c", f"printf '{HALTED}\\nrow\\n'; sleep 60"], 3)

@@ -29,6 +29,8 @@ _QUIET_S = 3.0  # behind _HALTED; until then output that the host takes late may
 # QEMU's own word, with -icount sleep=off, for a machine of halted processors without a timer.
 _HALTED = b"warning: icount sleep disabled and no active timers"
 IDLE = "went idle, with no timer to wake it"
+IDLE_STATUS = 3  # of our simulators (machines/board/README.md), which say so in their last line
+_LOST = b": idle for ever, without a timer, "
 
 # Waits so many seconds at most for bytes: None if none came, empty at the console's end.
 Take = Callable[[float], bytes | None]
@@ -56,7 +58,7 @@ def read_console(
     tell: Callable[[bytes], None] | None = None,
 ) -> BootResult:
     """Starts `command` and reads its output until the `end` record or a line with one of the texts
-    `ends`, its exit, its idling for ever (under QEMU), `bound_s`, CONSOLE_MAX_BYTES or `stop`.
+    `ends`, its exit, its idling for ever, `bound_s`, CONSOLE_MAX_BYTES or `stop`.
 
     `to_exit` is for a process that finishes a file, and says where it was, when SIGTERM asks it to
     end: our simulators. Others are killed, not asked: an idle guest under icount makes QEMU deaf to
@@ -79,11 +81,18 @@ def read_console(
         found = _read(_told(take, tell) if tell else take, *bounds, ask, (END_RECORD, *ends))
         if where is not None and not found.done and found.why != _BY_ITSELF:
             found = replace(found, console=found.console + where())
-        return replace(found, status=process.wait(_EXIT_S)) if found.why == _BY_ITSELF else found
+        return _exited(found, process.wait(_EXIT_S)) if found.why == _BY_ITSELF else found
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def _exited(found: BootResult, status: int) -> BootResult:
+    """A boot that ended by itself, with the code of its process."""
+    if status == IDLE_STATUS and _LOST in found.console[-_TAIL_BYTES:]:
+        return replace(found, why=found.why if found.done else IDLE)
+    return replace(found, status=status)
 
 
 def read_stream(

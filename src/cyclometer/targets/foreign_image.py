@@ -35,8 +35,10 @@ _ENDS = (b"All is well in the universe",)
 _RECORDS = b"@cyc {"
 _TAIL_BYTES = 300
 _LINE_CHARS = 100
-# The last line of a machine that was stopped: of our simulators, and of QEMU's monitor.
-_STOPPED = re.compile(rb"near pc (0x[0-9a-f]{1,16})\n?$")
+# The last line of a machine that was stopped: of our simulators, which name each hart if none of
+# them can go on, and of QEMU's monitor.
+_STOPPED = re.compile(rb"[^\n]*near pc 0x[0-9a-f]{1,16}\n?$")
+_STOOD = re.compile(rb"(?:(hart \d+) )?near pc (0x[0-9a-f]{1,16})")
 
 
 def ends(request: Request) -> tuple[bytes, ...]:
@@ -152,12 +154,16 @@ def _stood(request: Request, ended: BootResult) -> str:
     found = None if ended.done else _STOPPED.search(ended.console)
     if found is None:
         return ""
-    pc = int(found[1], 16)
     try:
-        place = places(request).kernel.get(pc)
+        known = places(request).kernel
     except CyclometerError:
-        place = None
-    return f", at pc {pc:#x}" + (f" in {place.function}" if place else "")
+        known = {}
+    said = ""
+    for hart, address in _STOOD.findall(found[0]):
+        place = known.get(int(address, 16))
+        said += f", {hart.decode()} at pc" if hart else ", at pc"
+        said += f" {address.decode()}" + (f" in {place.function}" if place else "")
+    return said
 
 
 def _bundle(

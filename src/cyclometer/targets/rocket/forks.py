@@ -13,7 +13,13 @@ from pathlib import Path
 
 from cyclometer.targets import build, reference_kernel
 from cyclometer.targets.api import Progress
-from cyclometer.targets.console import END_RECORD, BootResult, read_console
+from cyclometer.targets.console import (
+    END_RECORD,
+    IDLE,
+    IDLE_STATUS,
+    BootResult,
+    read_console,
+)
 from cyclometer.targets.foreign_image import interruptible
 
 _ENDED = re.compile(rb"^(\d+) (\d+)$", re.MULTILINE)  # number of a boot, exit code
@@ -84,4 +90,6 @@ def _result(console: bytes, code: int, bound_s: float) -> BootResult:
     if code == _BOUND:
         why = f"had not finished after {bound_s:g} s (--watchdog allows more)"
         return BootResult(console, why, status=code)
+    if code == IDLE_STATUS:
+        return BootResult(console, IDLE, done=END_RECORD in console)
     return BootResult(console, "ended by itself", done=END_RECORD in console, status=code)

@@ -15,8 +15,7 @@ from cyclometer.targets.linux.harness import Visit
 from cyclometer.targets.qemu_linux import debian
 from cyclometer.targets.qemu_linux.guest import Guest
 from cyclometer.targets.rocket_linux.checkpoint import checkpoint
-from cyclometer.targets.rocket_linux.target import RocketLinuxTarget
-from cyclometer.targets.rocket_linux.target import _guest as rocket_linux_guest
+from cyclometer.targets.rocket_linux.target import RocketLinuxTarget, guest_of
 
 TARGET = RocketLinuxTarget()
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(bool(TARGET.missing()), reason=TARGET.missing())]
@@ -67,7 +66,7 @@ def test_a_further_circle_needs_no_boot_and_its_checkpoint_repeats(
         raise AssertionError("the kernel is booted again")
 
     monkeypatch.setattr(Guest, "unordered", boots)
-    guest = rocket_linux_guest(Request(kernel=kernel))
+    guest = guest_of(Request(kernel=kernel))
     contents = []
     for _ in range(2):
         visit = Visit(1, SWITCHING, "accumulated", Flow(3, 1, 2, 1))

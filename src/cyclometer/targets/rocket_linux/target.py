@@ -179,7 +179,7 @@ class RocketLinuxTarget:
 
     def _prepare(self, request: Request, progress: Progress) -> tuple[Guest, Path]:
         simulator = self.build(progress=progress)[0]
-        return _guest(request), simulator
+        return guest_of(request), simulator
 
     def _bundle(
         self,
@@ -287,8 +287,10 @@ def _moves(guest: Guest, simulator: Path, request: Request, progress: Progress) 
     return Moves(guest, command, request.watchdog_s or BOOT_S, progress, supervisor)
 
 
-def _guest(request: Request) -> Guest:
-    """Raises MeasurementFailed for a kernel that cannot run there."""
+def guest_of(request: Request) -> Guest:
+    """The kernel that a request names, with the harness. Raises MeasurementFailed for one that
+    cannot run there.
+    """
     if not request.kernel:
         raise UsageError(
             f"target {RocketLinuxTarget.name} needs a kernel; name one with --kernel PATH or "

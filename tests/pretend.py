@@ -27,6 +27,8 @@ class Pretend:
     description = "pretends"
     options = frozenset({"only", "config", "image"})
     concurrent = False
+    exact = True
+    programs = frozenset()
 
     def missing(self):
         return ""

@@ -106,6 +106,8 @@ class it:
     description = "prints what it was given"
     options = frozenset({{"only", "runs", "config"}})
     concurrent = False
+    exact = True
+    programs = frozenset()
 
     def missing(self):
         return ""

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from cyclometer.errors import BadFile
-from cyclometer.sweep import plan
+from cyclometer.sweep import plan, task
+from cyclometer.sweep.task import Task
 from cyclometer.targets import reference_kernel
 
 _WHOLE = """
@@ -73,6 +75,25 @@ def test_real_time_is_measured_on_one_machine_only(tmp_path: Path) -> None:
     (task,) = read(tmp_path, '[sweep]\ntarget = "linux"').tasks
     assert not task.is_exact
     assert task.facts["machine"]
+
+
+@pytest.mark.parametrize(
+    ("target", "emulator"),
+    [
+        ("qemu-virt", "qemu-system-riscv64"),
+        ("qemu-linux", "qemu-system-x86_64"),
+        ("rocket-linux", "qemu-system-riscv64"),
+        ("rocket-linux", "verilator"),
+        ("cva6", "verilator"),
+    ],
+)
+def test_a_result_on_an_exact_clock_rests_on_its_emulator_and_not_on_the_machine(
+    target: str, emulator: str
+) -> None:
+    assert Task(target, {}).is_exact
+    facts = task.facts(target)
+    assert "machine" not in facts
+    assert emulator in facts or shutil.which(emulator) is None
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,7 @@ from cyclometer import __version__, environment
 from cyclometer.record.schema import Flow
 from cyclometer.targets import build
 from cyclometer.targets.api import Request, emulator_version
-
-_EXACT = ("qemu-", "rocket")
-"""Beginnings of the names of targets whose clock is exact. Others measure real time."""
-_PROGRAMS = {
-    "qemu-linux": ("qemu-system-x86_64", "qemu-system-aarch64", "qemu-system-riscv64"),
-    "qemu-": ("qemu-system-riscv64", "riscv64-unknown-elf-gcc"),
-    "rocket": ("verilator", "riscv64-unknown-elf-gcc"),
-    "linux": ("cc",),
-}
+from cyclometer.targets.registry import TARGETS
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -43,7 +35,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_exact(self) -> bool:
-        return self.target.startswith(_EXACT)
+        return TARGETS.load(self.target).exact
 
     @property
     def title(self) -> str:
@@ -76,11 +68,11 @@ def facts(target: str) -> dict[str, str]:
     time the machine itself.
     """
     found = {"cyclometer": __version__, "sources": sources()}
-    prefix = next((p for p in _PROGRAMS if target.startswith(p)), "linux")
-    for program in _PROGRAMS[prefix]:
+    measured = TARGETS.load(target)
+    for program in sorted(measured.programs):
         if shutil.which(program):
             found[program] = emulator_version(program)
-    if not target.startswith(_EXACT):
+    if not measured.exact:
         machine = environment.collect()
         found |= {name: str(machine.get(name, "")) for name in ("cpu_model", "kernel_release")}
         found["machine"] = platform.node()

@@ -130,6 +130,14 @@ class Target(Protocol):
     def concurrent(self) -> bool:
         """Whether several measurements at once share the machine out among themselves."""
 
+    @property
+    def exact(self) -> bool:
+        """Whether one request gives one result, to the byte, on every machine."""
+
+    @property
+    def programs(self) -> frozenset[str]:
+        """The programs of the machine whose versions decide a result."""
+
     def missing(self) -> str:
         """One sentence about what this machine lacks for the target; empty if nothing."""
 

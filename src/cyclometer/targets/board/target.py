@@ -31,6 +31,8 @@ class BoardTarget:
     description = "a board that labgrid switches and whose console it reads; a boot is a run"
     options = frozenset(("image", "name", "until", "runs", "watchdog_s", "config"))
     concurrent = False
+    exact = False
+    programs: frozenset[str] = frozenset()
 
     def missing(self) -> str:
         """One sentence where labgrid is not installed; empty where it is."""

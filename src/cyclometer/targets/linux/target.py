@@ -60,6 +60,8 @@ class LinuxTarget:
     description = "the Linux this command runs on, by its own clock"
     options = _OPTIONS
     concurrent = False
+    exact = False
+    programs = frozenset(("cc",))
 
     def build(self, progress: Progress = SILENT) -> list[Path]:
         """Compiles the harness if needed; the files made."""

@@ -58,6 +58,8 @@ class QemuTarget:
     board: str  # as kernel/Makefile and QEMU call it
     options = _OF_KERNEL | _OF_IMAGES
     concurrent = False
+    exact = True
+    programs = frozenset((EMULATOR, reference_kernel.CROSS))
     trace_flow = TRACE_FLOW
 
     @property

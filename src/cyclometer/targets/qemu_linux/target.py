@@ -71,6 +71,8 @@ class QemuLinuxTarget:
     description = "a Linux kernel image under QEMU, exact in instructions"
     options = _OPTIONS
     concurrent = True  # several measurements at once take turns by the boot
+    exact = True
+    programs = frozenset(machine.emulator for machine in MACHINES.values())
     trace_flow = None  # by what a turn costs
 
     def missing(self) -> str:

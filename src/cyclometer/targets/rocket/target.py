@@ -82,6 +82,8 @@ class CoreTarget:
     trace_flow: Flow = TRACE_FLOW
     options = _OF_KERNEL | _OF_IMAGES
     concurrent = False
+    exact = True
+    programs = frozenset(("verilator", reference_kernel.CROSS))
 
     @property
     def description(self) -> str:

@@ -72,6 +72,8 @@ class RocketLinuxTarget:
     description = "a riscv64 Linux kernel moved from QEMU to the RTL of the Rocket core"
     options = _OPTIONS
     concurrent = False
+    exact = True
+    programs = frozenset((MACHINE.emulator, "verilator", f"{m_mode.CROSS}gcc"))
     trace_flow = moved_trace.FLOW
 
     def missing(self) -> str:

@@ -56,6 +56,8 @@ class SshTarget:
     line: Line
     options = LinuxTarget.options - {"exec", "break_on_s"}
     concurrent = False
+    exact = False
+    programs = LinuxTarget.programs
 
     @property
     def name(self) -> str:

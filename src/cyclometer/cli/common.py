@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from cyclometer.errors import UsageError
 from cyclometer.text import one_line
 from cyclometer.units import seconds
 
@@ -182,6 +183,24 @@ def complain(sentence: object) -> None:
     origin.
     """
     click.echo(f"cyclometer: {one_line(str(sentence), _LONGEST)}", err=True)
+
+
+def write_output(output: Path, content: str | bytes) -> int:
+    """Writes the file that -o names; its size in bytes. Raises UsageError where it cannot."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        output.write_bytes(data)
+    except OSError as error:
+        raise UsageError(
+            f"{output} cannot be written ({error.strerror}); choose another -o"
+        ) from error
+    return len(data)
+
+
+def write_page(output: Path, text: str) -> None:
+    """As `write_output`, and says how large the file is."""
+    size_bytes = write_output(output, text)
+    click.echo(f"{output}: {size_bytes / 1e6:.1f} MB", err=True)
 
 
 def print_json(document: Struct) -> None:

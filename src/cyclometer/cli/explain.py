@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from cyclometer.cli import assignments, sampled, spans
-from cyclometer.cli.common import image_options, kernel_options, memory_options, print_json
+from cyclometer.cli.common import (
+    image_options,
+    kernel_options,
+    memory_options,
+    print_json,
+    write_page,
+)
 from cyclometer.cli.progress import Display
 from cyclometer.errors import UsageError
 
@@ -165,7 +171,7 @@ def command(
     config |= {name: str(value) for name, value in settings.items() if value is not None}
     sampling = not tail and not hart
     if sampling and (found := sampled.samples(sides, key, target, config, exact)) is not None:
-        sampled.report_samples(found, output, as_json, _write)
+        sampled.report_samples(found, output, as_json)
         return
     if exact:
         raise UsageError("--exact stands beside samples; what is traced is exact without it")
@@ -389,14 +395,4 @@ def _save(output: Path, turns: Sequence[Explanation], page: Callable[[], str]) -
     from cyclometer.report import stack_files
 
     stacks = stack_files.text(output, [stack_files.of_turn(turn) for turn in turns])
-    _write(output, page() if stacks is None else stacks)
-
-
-def _write(output: Path, text: str) -> None:
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{output} cannot be written ({error.strerror}); choose another -o"
-        ) from error
-    click.echo(f"{output}: {len(text.encode()) / 1e6:.1f} MB", err=True)
+    write_page(output, page() if stacks is None else stacks)

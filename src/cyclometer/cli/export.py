@@ -9,7 +9,7 @@ from pathlib import Path
 import rich_click as click
 
 from cyclometer.cli import assignments
-from cyclometer.cli.common import bundle_argument, load, note_broken
+from cyclometer.cli.common import bundle_argument, load, note_broken, write_output
 from cyclometer.errors import UsageError
 
 
@@ -99,15 +99,9 @@ def _say_left_out(names: list[str]) -> None:
 
 
 def _deliver(content: str | bytes, output: Path | None) -> None:
-    data = content.encode() if isinstance(content, str) else content
-    if output is None:
-        if isinstance(content, bytes) and sys.stdout.isatty():
-            raise UsageError("this format is not text; name a file with -o")
-        sys.stdout.buffer.write(data)
+    if output is not None:
+        write_output(output, content)
         return
-    try:
-        output.write_bytes(data)
-    except OSError as error:
-        raise UsageError(
-            f"{output} cannot be written ({error.strerror}); choose another -o"
-        ) from error
+    if isinstance(content, bytes) and sys.stdout.isatty():
+        raise UsageError("this format is not text; name a file with -o")
+    sys.stdout.buffer.write(content.encode() if isinstance(content, str) else content)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli.common import print_json
+from cyclometer.cli.common import print_json, write_page
 from cyclometer.cli.judging import share
 from cyclometer.cli.progress import Display
 from cyclometer.errors import NOTHING, PASS, REGRESSED, CyclometerError, UsageError
@@ -189,11 +189,4 @@ def _timed(paths: tuple[Path, Path]) -> Mapping[str, Finding]:
 def _write(output: Path, found: Kernels, letter: str) -> None:
     from cyclometer.report.html import explanation as html
 
-    text = html.kernels_document(found, letter)
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{output} cannot be written ({error.strerror}); choose another -o"
-        ) from error
-    click.echo(f"{output}: {len(text.encode()) / 1e6:.1f} MB", err=True)
+    write_page(output, html.kernels_document(found, letter))

@@ -37,7 +37,7 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: 
 
     Example: cyclometer report results/before results/after -o report.html
     """
-    from cyclometer.cli.common import load, print_json
+    from cyclometer.cli.common import load, print_json, write_output
     from cyclometer.report.documents import Report
     from cyclometer.report.html.document import document
     from cyclometer.report.html.subject import subject
@@ -49,13 +49,7 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: 
     loaded = [load(path) for path in bundle] or [load(None)]
     about = subject(loaded, _labels(bundle))
     text = document(about, title or _title(loaded))
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{output} cannot be written ({error.strerror}); choose another -o"
-        ) from error
-    size_bytes = output.stat().st_size
+    size_bytes = write_output(output, text)
     if as_json:
         counts = Counter(entry.verdict for entry in about.entries)
         print_json(Report(str(output), size_bytes, counts))

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cyclometer.cli.common import print_json
+from cyclometer.cli.common import print_json, write_page
 from cyclometer.cli.progress import Display
 from cyclometer.errors import CyclometerError, NotComparable
 
@@ -118,7 +118,6 @@ def report_samples(
     found: SampledSides,
     output: Path | None,
     as_json: bool,
-    write: Callable[[Path, str], None],
 ) -> None:
     """Prints one sampled circle, or what changed from the first side to the second."""
     from cyclometer.explain.profile import difference, shares
@@ -131,7 +130,7 @@ def report_samples(
         from cyclometer.report.html import profile as html
 
         stacks = stack_files.text(output, [stack_files.of_samples(side) for side in sides])
-        write(output, html.document(sides, changes, found.exact) if stacks is None else stacks)
+        write_page(output, html.document(sides, changes, found.exact) if stacks is None else stacks)
     if as_json and changes:
         print_json(report.difference_json(changes))
     elif as_json:

@@ -11,7 +11,7 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container
 
 from cyclometer.explain.frames import Move, StackFrame
 
@@ -23,18 +23,7 @@ _ASIDE = 256  # threads kept
 UNPREDICTED = " [return not to its call]"
 
 
-def walk(moves: Iterable[Move], switches: Container[str]) -> Iterator[tuple[StackFrame, str]]:
-    """The innermost frame at each move, and the function that it runs."""
-    walker: _Walker | None = None
-    for move in moves:
-        if walker is None:
-            walker = _Walker(move)
-        else:
-            walker.step(move, switches)
-        yield walker.top, move.function
-
-
-class _Walker:
+class PointerWalker:
     """The stack at hand, and those of threads that wait, by where their pointers stand."""
 
     def __init__(self, first: Move) -> None:

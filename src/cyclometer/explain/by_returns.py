@@ -8,7 +8,7 @@ that it fits is taken up again. Else it goes to a caller that the trace did not 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container
 from itertools import islice
 
 from cyclometer.explain.frames import Move, StackFrame
@@ -18,18 +18,7 @@ _ASIDE = 32  # stacks kept
 _DEEP = 64  # frames searched
 
 
-def walk(moves: Iterable[Move], switches: Container[str]) -> Iterator[tuple[StackFrame, str]]:
-    """The innermost frame at each move, and the function that it runs."""
-    walker: _Walker | None = None
-    for move in moves:
-        if walker is None:
-            walker = _Walker(move)
-        else:
-            walker.step(move, switches)
-        yield walker.top, move.function
-
-
-class _Walker:
+class ReturnWalker:
     """The stack at hand, and those of threads that wait, each by its innermost frame."""
 
     def __init__(self, first: Move) -> None:

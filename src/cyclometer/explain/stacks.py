@@ -5,7 +5,8 @@ address and the trace has the pointer, else by calls, returns and traps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
+from typing import Protocol
 
 import numpy as np
 
@@ -24,13 +25,36 @@ def paths(lead: Steps, steps: Steps, places: AddressMap) -> list[Path]:
     both = np.concatenate([lead, steps])
     known = of_turn(lead)
     moves = _moves(both, places, known)
-    walk = by_pointer.walk if known.pushes and both["stack"].all() else by_returns.walk
-    open_at = list(walk(moves, known.switches))
+    by_stack = known.pushes and both["stack"].all()
+    begin = by_pointer.PointerWalker if by_stack else by_returns.ReturnWalker
+    open_at = list(_walk(begin, moves, known.switches))
     found: dict[tuple[StackFrame, str], Path] = {}
     for at in open_at[len(lead) :]:
         if at not in found:
             found[at] = path(*at)
     return [found[at] for at in open_at[len(lead) :]]
+
+
+class _Walker(Protocol):
+    """Follows the moves; `top` is the innermost frame after the last one."""
+
+    top: StackFrame
+
+    def step(self, move: Move, switches: Container[str], /) -> None: ...
+
+
+def _walk(
+    begin: Callable[[Move], _Walker], moves: Iterator[Move], switches: Container[str]
+) -> Iterator[tuple[StackFrame, str]]:
+    """The innermost frame at each move, and the function that it runs."""
+    first = next(moves, None)
+    if first is None:
+        return
+    walker = begin(first)
+    yield walker.top, first.function
+    for move in moves:
+        walker.step(move, switches)
+        yield walker.top, move.function
 
 
 def _moves(steps: Steps, places: AddressMap, known: InstructionSet) -> Iterator[Move]:

@@ -147,6 +147,19 @@ def test_what_is_unchanged_missing_or_untraced_is_said() -> None:
     assert "configuration: no difference known" in text
 
 
+def test_a_count_that_is_not_whole_stands_behind_those_that_are() -> None:
+    assert KernelRow("a", (7222.54, 7218.0), (7375.96, 7380.0)).counts == (7218, 7380)
+    assert KernelRow("a", (0.1875,), (2.5, 2.25)).counts == (0.1875, 2.25)
+
+
+def test_rows_that_have_no_count_for_one_reason_stand_together() -> None:
+    broken = [KernelRow(key, (3.0,), (), "new: contract broken") for key in ("a.b", "a.c")]
+    text = mail.text(found(row(40), *broken), COMMAND)
+    assert "\na.b, a.c: new: contract broken\n" in text
+    finding: Any = SimpleNamespace(reason="before: lacks it; after: invalid", verdict="x")
+    assert kernels._reason(finding) == "old: lacks it; new: invalid"
+
+
 def test_counts_that_are_not_those_of_the_traced_turns_say_so() -> None:
     one = row(40)
     other = replace(one, after=(one.after[0] + 14,))

@@ -6,6 +6,7 @@ change.
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from fractions import Fraction
 from multiprocessing import get_context
 
 from cyclometer.bundle.model import Bundle
+from cyclometer.compare.finding import Finding
 from cyclometer.compare.pairing import environment, side
 from cyclometer.compare.verdicts import Comparison, compare
 from cyclometer.errors import CyclometerError
@@ -25,6 +27,7 @@ from cyclometer.targets.api import Request
 
 _CONFIG = "config.CONFIG_"
 _ABSENT = "absent"
+_SIDES = {"before": "old", "after": "new"}
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,11 @@ class KernelRow:
 
     @property
     def counts(self) -> tuple[float, float]:
-        """Instructions per turn before and after, the lowest of each side's boots."""
-        return min(self.before), min(self.after)
+        """Instructions per turn before and after, the lowest of each side's boots; of those whose
+        count is whole, if there are any, for another one is no turn's.
+        """
+        old, new = (min(side, key=lambda n: (n % 1 != 0, n)) for side in (self.before, self.after))
+        return old, new
 
     @property
     def change(self) -> float:
@@ -117,9 +123,15 @@ def rows(before: Bundle, after: Bundle) -> list[KernelRow]:
     for finding in found.findings:
         sides = finding.pair.before, finding.pair.after
         counts = [_counts(one.estimate) if one else () for one in sides]
-        why = "" if all(counts) else finding.reason or f"not measured ({finding.verdict})"
+        why = "" if all(counts) else _reason(finding)
         made.append(KernelRow(finding.key, counts[0], counts[1], why))
     return made
+
+
+def _reason(finding: Finding) -> str:
+    """Why a row has no count, with the sides called as in the mail."""
+    said = finding.reason or f"not measured ({finding.verdict})"
+    return re.sub(r"\b(before|after)(?=: )", lambda m: _SIDES[m[1]], said)
 
 
 def _counts(e: Estimate) -> tuple[float, ...]:

@@ -114,11 +114,10 @@ def _table(found: Kernels, timed: Mapping[str, Finding]) -> Iterator[str]:
     for row in found.rows:
         if not row.why and not row.change and row.key in timed:
             yield from (f"    {row.key}: {note}" for note in _notes(row, timed[row.key]))
-    for row in found.rows:
-        if row.why:
-            yield from textwrap.wrap(
-                f"{row.key}: {row.why}", WIDTH, subsequent_indent="    ", break_on_hyphens=False
-            )
+    for why in dict.fromkeys(row.why for row in found.rows if row.why):
+        keys = [row.key for row in found.rows if row.why == why]
+        said = f"{', '.join(keys)}: {why}"
+        yield from textwrap.wrap(said, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def change(row: KernelRow) -> str:
@@ -140,7 +139,7 @@ def _notes(row: KernelRow, timed: Finding | None) -> Iterator[str]:
             yield f"{word}: boots differ, {_count(min(counts))} to {_count(max(counts))}"
             if any(count % 1 for count in counts):
                 yield "  a count that is not whole: in that boot the kernel's state changed"
-                yield "  between tests, and no turn takes as many; the table has the lowest"
+                yield "  between tests, and no turn takes as many; whole ones go before it"
     if row.difference and row.explained != Fraction(row.change).limit_denominator(10**6):
         old, new = (_count(float(e.length)) for e in (row.difference.before, row.difference.after))
         means = any(count % 1 for count in row.counts)

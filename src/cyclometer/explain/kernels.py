@@ -51,7 +51,7 @@ class KernelRow:
     @property
     def counts(self) -> tuple[float, float]:
         """Instructions per turn before and after, the lowest of each side's boots; of those whose
-        count is whole, if there are any, for another one is no turn's.
+        count is whole, if there are any, for no turn takes another one.
         """
         old, new = (min(side, key=lambda n: (n % 1 != 0, n)) for side in (self.before, self.after))
         return old, new

@@ -56,6 +56,13 @@ def test_the_tasks_are_the_product_of_the_axes_without_what_is_excluded(tmp_path
     assert first["config"]["objcore"] == "off"
 
 
+def test_a_title_says_what_distinguishes_a_task(tmp_path: Path) -> None:
+    titles = read(tmp_path, _WHOLE).titles
+    assert titles[:3] == ["layout=0 mcs=off", "layout=0 mcs=off #2", "layout=4 mcs=off"]
+    alone = read(tmp_path, '[sweep]\ntarget = "qemu-virt"\nruns = 1')
+    assert alone.titles == ["qemu-virt runs=1"]
+
+
 def test_a_name_says_what_decides_the_result_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "a.elf").write_bytes(b"one")
     (tmp_path / "b.elf").write_bytes(b"one")

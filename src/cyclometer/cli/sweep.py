@@ -135,9 +135,9 @@ def _list(plan: SweepPlan, url: str, workers: int | None, as_json: bool) -> None
     if as_json:
         common.print_json(documents.SweepPlan(tasks, expected_s))
         return
-    for one in tasks:
+    for one, title in zip(tasks, plan.titles, strict=True):
         mark = "done" if one.done else "    "
-        click.echo(f"{one.n:5} {one.task[:12]} {mark} {one.title}")
+        click.echo(f"{one.n:5} {one.task[:12]} {mark} {title}")
     duration = "the time is unknown: the store has no bundle of their kind"
     if expected_s is not None:
         duration = f"about {_spelled(expected_s)} on {lanes} workers"
@@ -158,18 +158,18 @@ def _one(plan: SweepPlan, location: Location, number: int, as_json: bool) -> int
 
     if number > len(plan.tasks):
         raise UsageError(f"the plan has {len(plan.tasks)} tasks; --task {number} names none")
-    task = plan.tasks[number - 1]
+    task, title = plan.tasks[number - 1], plan.titles[number - 1]
     if task.image:
         done.put_image(location, plan.images[task.image])
     outcome = work.perform(task, location.url)
     if outcome.error:
-        raise MeasurementFailed(f"task {number} ({task.title}) failed: {outcome.error}")
+        raise MeasurementFailed(f"task {number} ({title}) failed: {outcome.error}")
     record = SweepTask(task.name, outcome.result, outcome.was_there)
     if as_json:
         common.print_json(record)
     else:
         state = "was there" if record.was_there else "done"
-        click.echo(f"{record.task[:12]} {state}: {task.title}")
+        click.echo(f"{record.task[:12]} {state}: {title}")
     return PASS
 
 
@@ -209,7 +209,10 @@ def _document(report: SweepReport) -> documents.Sweep:
 
 
 def _print(plan: SweepPlan, report: documents.Sweep) -> None:
-    titles = {task.name: (n, task.title) for n, task in enumerate(plan.tasks, 1)}
+    titles = {
+        task.name: (n, title)
+        for n, (task, title) in enumerate(zip(plan.tasks, plan.titles, strict=True), 1)
+    }
     for why in (report.failed, report.unlike):
         for name, reason in list(why.items())[:_MOST_NAMED]:
             n, title = titles[name]

@@ -41,6 +41,15 @@ class SweepPlan:
     tasks: tuple[Task, ...]
     images: Mapping[str, Path]
 
+    @property
+    def titles(self) -> list[str]:
+        """What distinguishes each task from the others, on one line; of one task, all it says."""
+        shared = set.intersection(*(set(task.words) for task in self.tasks))
+        return [
+            " ".join(word for word in task.words if word not in shared) or task.title
+            for task in self.tasks
+        ]
+
 
 def read(path: Path) -> SweepPlan:
     """Raises BadFile, naming what is wrong, for a file that is not a plan or plans nothing."""

@@ -40,6 +40,11 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def title(self) -> str:
         """The target and what was set, on one line."""
+        return " ".join(self.words)
+
+    @property
+    def words(self) -> list[str]:
+        """The target, and each setting as NAME=VALUE."""
         words = [self.target]
         for name, value in sorted(self.settings.items()):
             if name == "config":
@@ -49,7 +54,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
                 words.append(f"{name}={text}")
         if self.repetition > 1:
             words.append(f"#{self.repetition}")
-        return " ".join(words)
+        return words
 
 
 def request(task: Task, image: Path | None) -> Request:

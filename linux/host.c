@@ -99,9 +99,8 @@ static const char *check_icount(void)
 {
     for (uint64_t turns = 100; turns <= 100000; turns *= 10)
         if (loop_units(2 * turns) - loop_units(turns) != 2 * (int64_t)turns)
-            return "the clock of this machine does not count instructions; start the emulator with "
-                   "-icount shift=0 "
-                   "and the CPU model that the target has by itself";
+            return "the clock of this machine does not count instructions; run QEMU with "
+                   "-icount shift=0 and the target's default CPU model";
     return NULL;
 }
 

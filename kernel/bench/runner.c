@@ -227,7 +227,7 @@ static void run_variant(const struct bench_args *d, const struct circle *circle,
     int64_t joined = thread_join(bench.client, PATIENCE_S * d->timebase_hz);
     struct cyc_writer *writer = bench_writer(shared);
     if (joined != 0)
-        cyc_record_failed(writer, key, "the client is stuck: it waits for what never comes");
+        cyc_record_failed(writer, key, "the client timed out: blocked, and nothing woke it");
     else if (bench.client->fault != 0)
         cyc_record_failed(writer, key,
                           "the client ended by a fault: see the console text before this record");

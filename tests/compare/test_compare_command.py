@@ -276,6 +276,7 @@ def test_printed_changes_have_the_digits_their_interval_supports() -> None:
     assert cells.signed(-0.28706) == "-28.71 %"
     assert cells.signed(0.0212, 0.004) == "+2.1 %"
     assert cells.signed(0.0212, 0.3) == "+2 %"
+    assert cells.signed(0.42, 3.0) == "+40 %"
     assert cells.signed(0.00001234) == "+0.00123 %"
     assert cells.signed(-0.0001, 0.01) == "0.0 %"
     assert cells.signed(0.0) == "0.00 %"

@@ -106,6 +106,18 @@ def test_floors_come_after_the_circles_that_enter_the_kernel():
     assert overview(report(maker.bundle())) == [bundles.PIPE.key, "floor.empty"]
 
 
+def test_units_are_in_the_cells_if_they_differ_and_else_in_the_heading():
+    one = bundles.Maker().accumulated(bundles.PIPE, 4000).accumulated(bundles.SIGNAL, 700).bundle()
+    assert "latency [ticks]" in report(one)
+    assert not any("ticks" in line for line in lines(report(one)))
+    first, second = one.identity.rows
+    events = changed(second, clock=changed(second.clock, unit="events"))
+    mixed = report(replace(one, identity=changed(one.identity, rows=[first, events])))
+    assert "latency [" not in mixed
+    assert sorted("ticks" in line for line in lines(mixed)) == [False, True]
+    assert sorted("events" in line for line in lines(mixed)) == [False, True]
+
+
 def test_labels_of_the_scale_of_latencies_do_not_run_into_each_other():
     for decades in (1, 4, 8, 12):
         scale = Scale(0.3, 10.0**decades, 4, 176, log=True)

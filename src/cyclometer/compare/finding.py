@@ -107,7 +107,7 @@ class Finding:
     `interval` is of `change` and speaks about the next sessions, pairs of visits, runs or images,
     or about `these runs`, as `scope` says. `disagreement` says how the overall latency moved if it
     did not move with this one. `more` units per side would decide an undecided row;
-    `minimum_detectable` is the smallest change that those at hand find, or, where a side has one
+    `minimum_detectable` is the smallest change that the present ones find, or, where a side has one
     run, those still needed.
     """
 

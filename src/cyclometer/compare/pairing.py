@@ -290,7 +290,7 @@ def _refusal(
         return "; ".join(unlike)
     apart = "; ".join(differences(circle, nearest)) or "flow"
     return (
-        f"{len(rivals)} circles of the other side answer to this one ({apart}); choose one "
+        f"{len(rivals)} circles of the other side match this one ({apart}); choose one "
         "with --across NAME=X,Y"
     )
 

@@ -57,7 +57,7 @@ class Change:
 class Decision:
     """The verdict on a change.
 
-    minimum_detectable: the smallest true change, as a fraction, that those at hand find with
+    minimum_detectable: the smallest true change, as a fraction, that the present ones find with
     probability POWER. more: further units per side that would decide the row if the spread stays
     what it is; 0 when decided, None when out of reach or unknown.
     """

@@ -208,7 +208,7 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
             return Finding(
                 pair,
                 "not comparable",
-                f"{name} has a latency of {least:g}, to which there is no ratio",
+                f"the latency of {name} is {least:g}, so the relative change is undefined",
             )
     return None
 
@@ -300,4 +300,4 @@ def _why(one: Basis, decision: statistics.Decision, p: float, options: Options) 
     unit = one.unit if decision.more == 1 else f"{one.unit}s"
     each = "" if one.unit == "pair" else " per side"
     found = rough(decision.minimum_detectable)
-    return f"{what}; needed: {more} more {unit}{each} (those at hand find changes from {found})"
+    return f"{what}; needed: {more} more {unit}{each} (smallest detectable change now: {found})"

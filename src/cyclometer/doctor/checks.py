@@ -171,7 +171,7 @@ def _fair_server(seen: Observation) -> Answer:
         f"isolate CPU {seen.cpu}; turning the server off in debugfs may hang the machine, "
         "so --tune leaves it"
     )
-    return WARN, "a fair server protects ordinary threads from FIFO threads", cost, change
+    return WARN, "the fair server reserves time for ordinary threads (SCHED_OTHER)", cost, change
 
 
 # What a mitigation is known to cost: (name, what the kernel's own description of it must contain,
@@ -444,7 +444,7 @@ def check_background(seen: Observation) -> Answer:
         (title, cost) for fact, value, title, cost in _BACKGROUND if seen.facts.get(fact) == value
     ]
     if not running:
-        return OK, "no watchdog, NUMA balancing or unasked huge pages"
+        return OK, "no watchdog, no NUMA balancing, huge pages only on request"
     return (
         WARN,
         ", ".join(title for title, _ in running),

@@ -12,7 +12,7 @@ from cyclometer.estimate import digits
 from cyclometer.report.table import latency
 
 # half-widths that resolve a change to a tenth and to a hundredth of a percent
-_TENTH, _FINEST = (0.0099, 0.0005)
+_WHOLE, _TENTH, _FINEST = (0.99, 0.0099, 0.0005)
 
 
 def distinguishing_options(findings: Iterable[Finding]) -> frozenset[str]:
@@ -73,12 +73,12 @@ def overall(f: Finding) -> str:
 
 
 def signed(fraction: float, half_width: float = 0.0) -> str:
-    """A change as people read it, e.g. "+3.2 %", with the digits its half-width supports; 0 stands
-    for no interval.
+    """A change as people read it, e.g. "+3.2 %", with the digits its half-width supports, but to
+    ten percent at least; 0 stands for no interval.
     """
     if not math.isfinite(fraction):
         return str(fraction)
-    supported = half_width if half_width > 0.1 else min(half_width, _TENTH)
+    supported = min(half_width, _WHOLE) if half_width > 0.1 else min(half_width, _TENTH)
     text = digits.percent(fraction, supported or min(_FINEST, abs(fraction) / 10 or _FINEST))
     return text.lstrip("-") if not text.strip("-0. %") else "+" * (fraction > 0) + text
 

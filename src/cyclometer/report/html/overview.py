@@ -84,7 +84,8 @@ def verdicts(subject: Subject) -> dict[str, int]:
 def latencies(subject: Subject) -> LatencyTable:
     """Of a report of one bundle."""
     found = [entry.estimate for entry in subject.entries]
-    unit, scale = found[0].clock.unit if found else "", bars.latency_scale(found)
+    units, scale = {e.clock.unit for e in found}, bars.latency_scale(found)
+    unit = units.pop() if len(units) == 1 else ""  # else each cell has its own
     lines = [_latency_line(entry, unit, scale) for entry in subject.entries]
     return LatencyTable(unit, bars.latency_axis(scale), lines)
 

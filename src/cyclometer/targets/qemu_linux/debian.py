@@ -226,7 +226,7 @@ class _Archive:
             where = f"release {self._release} of the distribution" * bool(self._release)
             raise UsageError(
                 f"{where or 'the distribution'} has no package {pattern} for {self.architecture}; "
-                "check the name"
+                f"check the name, or name a release that has it, as {PREFIX}@trixie:{pattern}"
             )
         newest = found[0]
         for one in found[1:]:

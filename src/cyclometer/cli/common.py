@@ -186,7 +186,7 @@ def complain(sentence: object) -> None:
 
 
 def write_output(output: Path, content: str | bytes) -> int:
-    """Writes the file that -o names; its size in bytes. Raises UsageError where it cannot."""
+    """Writes the file that -o names; its size in bytes. Raises UsageError if it cannot."""
     data = content.encode() if isinstance(content, str) else content
     try:
         output.write_bytes(data)

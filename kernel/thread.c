@@ -519,8 +519,10 @@ static void leave_queues(struct thread *t)
         list_remove(&t->link);
     if (t->timeout_armed)
         timeout_stop(t);
-    if (t->awaited != NULL)
+    if (t->awaited != NULL) {
+        t->state = THREAD_DEAD; // in a deadlock its own level may change, which moves waiters
         pi_lock_withdraw(t);
+    }
 }
 
 // Each kind of object gives up what it has of a thread that ends.

@@ -222,6 +222,8 @@ static void deadlock_hurts_nobody_else(void)
     CHECK_EQUAL(mutex_lock(first, 100), ERROR_TIMEOUT);
     thread_abort(one);
     CHECK_EQUAL(two->awaited, NULL);
+    thread_join(two, FOREVER);
+    CHECK_EQUAL(one->held, NULL); // it waits for nothing that it could be given
 }
 
 static void pass_on_to_suspended(void *waiter)

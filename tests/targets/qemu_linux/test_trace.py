@@ -47,6 +47,12 @@ def test_privilege_and_space_come_from_each_steps_own_words() -> None:
     ]
 
 
+def test_a_block_whose_registers_stand_elsewhere_is_refused_not_left_out() -> None:
+    moved = step(2, USER).replace("CR0=", "XCR0=0\nCR0 =")
+    with pytest.raises(MeasurementFailed, match="use QEMU"):
+        result(step(1, USER) + moved + step(3, USER))
+
+
 def test_an_interrupt_marks_the_step_it_led_to_and_a_fault_the_step_it_undid() -> None:
     steps = result(
         step(1, USER)

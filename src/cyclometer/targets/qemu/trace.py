@@ -18,6 +18,7 @@ from itertools import chain, zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclometer.errors import MeasurementFailed
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.instructions import Pattern
 from cyclometer.record.trace import INTERRUPTED, ISSUE, STEP, TRAPPED, USER, Steps
@@ -332,13 +333,18 @@ def _general(number: int, log: bytes, at: int) -> int:
 
 
 def _parsed(log: bytes, spaces: Spaces, dialect: Dialect, blocks: Blocks | None = None) -> _Logged:
-    """The steps of a log, in order. `blocks` is what is translated already, and learns more."""
+    """The steps of a log, in order. `blocks` is what is translated already, and learns more.
+
+    Raises MeasurementFailed for a block whose registers do not stand where they are expected.
+    """
     blocks = Blocks() if blocks is None else blocks
     runs: list[_Run] = []
     hart, ours, interrupted = b"", False, False
+    read = 0
     for match in dialect.line.finditer(log):
         kind = match.lastgroup or ""
         if kind == "block":
+            read += 1
             cpu, *words = match.group("cpu", "pc", "flags", "translation")
             hart = hart or cpu
             ours = cpu == hart
@@ -360,6 +366,10 @@ def _parsed(log: bytes, spaces: Spaces, dialect: Dialect, blocks: Blocks | None 
                 runs.pop()  # an interrupt came between the line and the block
         elif (fields := match.groupdict()).get("hart", hart) == hart:
             interrupted |= _between_steps(fields, runs, dialect)
+    if read != log.startswith(b"Trace ") + log.count(b"\nTrace "):
+        raise MeasurementFailed(
+            "this QEMU does not log a block's registers where 7.2 does; use QEMU 7.2 to explain"
+        )
     runs = [run for run in runs if run.pcs]
     stacks = _pointers(runs, blocks) if dialect.blocks else [run.stack for run in runs]
     return _flattened(runs, stacks)

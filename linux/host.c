@@ -269,13 +269,22 @@ const char *host_choose_policy(struct options *options)
     return NULL;
 }
 
+static int future_locked;
+
 int host_lock_memory(size_t stack_bytes)
 {
     int locked = mlockall(MCL_CURRENT | MCL_FUTURE);
+    future_locked = locked == 0;
     volatile char *stack = __builtin_alloca(stack_bytes);
     for (size_t i = 0; i < stack_bytes; i += 4096)
         stack[i] = 1;
     return locked;
+}
+
+void host_unlock_future_memory(void)
+{
+    mlockall(MCL_CURRENT);
+    future_locked = 0;
 }
 
 // With two CPUs of which both are measured it shares the peers' one, and sleeps while they run.
@@ -319,14 +328,16 @@ void host_prepare_evict(void)
     }
 }
 
-// Not locked in memory, as all else is: that takes as long for so many pages as to read them.
+// Not locked in memory, as all else may be: that takes as long for so many pages as to read them.
 static void *map_evict(size_t bytes)
 {
-    mlockall(MCL_FUTURE | MCL_ONFAULT);
+    if (future_locked)
+        mlockall(MCL_FUTURE | MCL_ONFAULT);
     void *buffer = mmap(NULL, bytes, PROT_READ, MAP_SHARED, run->evict_file, 0);
     if (buffer != MAP_FAILED)
         munlock(buffer, bytes);
-    mlockall(MCL_FUTURE);
+    if (future_locked)
+        mlockall(MCL_FUTURE);
     return buffer;
 }
 

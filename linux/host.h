@@ -63,6 +63,8 @@ int options_fair(const struct options *options);
 void host_schedule(const struct options *options, int priority);
 // Locks memory and touches `stack_bytes` of stack so that no test meets a first fault. 0 or -1.
 int host_lock_memory(size_t stack_bytes);
+// What is mapped from here on is not locked.
+void host_unlock_future_memory(void);
 // Keeps the supervising process off the measured CPUs where there are others. It is never a
 // real-time process: one that reaps a child while a preempted thread holds what the kernel needs
 // would spin for ever.

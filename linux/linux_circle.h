@@ -120,6 +120,10 @@ struct outcomes {
 };
 extern struct outcomes *outcomes;
 
+// A visit's memory is locked, what is mapped later, too: the kernel populates it at once. Ends that
+// for later mappings; mlockall() would not last, because emptying the caches locks them again.
+void circle_unlock_future_memory(void);
+
 // Removes a System V object when the visit ends, however it ends.
 void circle_remove_sysv(char kind /* 'm' message queue, 's' semaphores */, int id);
 

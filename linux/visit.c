@@ -85,6 +85,11 @@ void circle_fail(const char *call)
     _exit(SKIPPED);
 }
 
+void circle_unlock_future_memory(void)
+{
+    host_unlock_future_memory();
+}
+
 void circle_remove_sysv(char kind, int id)
 {
     if (run->sysv_count == SYSV_MAX)
@@ -187,16 +192,13 @@ static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
     return cyc_flow_accumulated(rig, circle, &v->flow, v->number);
 }
 
-// As many samples as this visit needs, resident. Called when the peers have started, because their
-// fork makes what was written before be copied at the next write.
+// As many samples as this visit needs, resident. Shared, although nobody shares them: a private
+// mapping would become one with a circle's beside it, and mprotect() would have to divide that; and
+// a peer's fork would have it copied at the next write.
 static struct cyc_sample *map_samples(void)
 {
     size_t tests = run->visit.flow.tests < TESTS_MAX ? run->visit.flow.tests : TESTS_MAX;
-    void *memory = mmap(NULL, (tests + 1) * sizeof(struct cyc_sample), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED)
-        circle_fail("mmap");
-    return memory;
+    return shared_alloc((tests + 1) * sizeof(struct cyc_sample));
 }
 
 static void measure(void)

@@ -29,7 +29,7 @@ static void mallocs(void *arg, uint64_t turns)
 // absent.
 static void set_up_pages(const struct linux_circle *self)
 {
-    mlockall(MCL_CURRENT);
+    circle_unlock_future_memory();
     page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     length = *(const size_t *)self->variant * page_bytes;
 }

@@ -41,7 +41,7 @@ static void yields(void *arg, uint64_t turns)
 static void unlock_future_memory(const struct linux_circle *self)
 {
     (void)self;
-    mlockall(MCL_CURRENT);
+    circle_unlock_future_memory();
 }
 
 static void *return_at_once(void *arg)
@@ -76,7 +76,7 @@ static void set_up_large(const struct linux_circle *self)
 {
     size_t bytes = *(const size_t *)self->variant << 20;
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-    mlockall(MCL_CURRENT);
+    circle_unlock_future_memory();
     char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED)

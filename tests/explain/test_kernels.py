@@ -5,7 +5,9 @@ its functions, and time stands beside counts.
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -35,6 +37,11 @@ FACTS = {
     "config.CONFIG_PREEMPT": "y",
     "config.CONFIG_SOUND": "m",
 }
+
+
+def killed(*_: object) -> None:
+    """In place of what traces, in a process of its own."""
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def explained(extra: int, renamed: dict[str, str] | None = None) -> Explanation:
@@ -246,3 +253,14 @@ def test_a_margin_is_of_what_it_says() -> None:
     assert [one.key for one in both.worse_than(share - 0.001)] == ["thing.poke"]
     better = replace(row(40), before=row(40).after, after=row(40).before)
     assert found(better).worse_than(0.0) == []
+
+
+def test_a_killed_process_costs_the_functions_and_not_the_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kernels, "traced", killed)
+    row = KernelRow("a.b", (100.0,), (102.0,))
+    sides = kernels._explained([row], [Request(), Request()])
+    shown = kernels._with_functions(row, sides)
+    assert (shown.before, shown.after, shown.functions) == ((100.0,), (102.0,), ())
+    assert shown.untraced.startswith("old: a process that traces was killed")

@@ -9,6 +9,7 @@ import gc
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from multiprocessing import get_context
@@ -27,6 +28,9 @@ from cyclometer.targets.api import Request
 
 _CONFIG = "config.CONFIG_"
 _ABSENT = "absent"
+_KILLED = (
+    "a process that traces was killed, most likely for want of memory; name fewer circles at once"
+)
 _SIDES = {"before": "old", "after": "new"}
 
 
@@ -164,7 +168,10 @@ def _explained(
     """
     counts = [{row.key: row.counts[at] for row in changed} for at in (0, 1)]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=gc.disable) as pool:
-        return list(pool.map(traced, requests, counts))
+        try:
+            return list(pool.map(traced, requests, counts))
+        except BrokenProcessPool:
+            return [dict.fromkeys(keys, _KILLED) for keys in counts]
 
 
 def traced(request: Request, counts: Mapping[str, float]) -> dict[str, Explanation | str]:

@@ -173,7 +173,7 @@ def test_an_interrupt_ends_all_of_several(tmp_path: Path, monkeypatch: pytest.Mo
             return measured
 
     monkeypatch.setattr(TARGETS, "load", lambda _: Target())
-    images = [Path("a.elf"), Path("b/a.elf")]
+    images = [("", Path("a.elf")), ("", Path("b/a.elf"))]
     wanted = run._of_images(Request(), images, tmp_path)
     assert [folder.name for _, folder in wanted] == ["a", "a-2"]
     assert [path for *_, path in run._measure_all("x", wanted)] == [tmp_path / "a"]

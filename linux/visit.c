@@ -192,13 +192,15 @@ static int run_flow(struct cyc_rig *rig, const struct cyc_circle *circle)
     return cyc_flow_accumulated(rig, circle, &v->flow, v->number);
 }
 
-// As many samples as this visit needs, resident. Shared, although nobody shares them: a private
-// mapping would become one with a circle's beside it, and mprotect() would have to divide that; and
-// a peer's fork would have it copied at the next write.
+// As many samples as this visit needs, resident and written, for a first write is a fault where the
+// hardware does not set dirty bits. Shared, although nobody shares them: a private mapping would
+// become one with a circle's beside it, and mprotect() would have to divide that; and a peer's fork
+// would have it copied at the next write.
 static struct cyc_sample *map_samples(void)
 {
     size_t tests = run->visit.flow.tests < TESTS_MAX ? run->visit.flow.tests : TESTS_MAX;
-    return shared_alloc((tests + 1) * sizeof(struct cyc_sample));
+    size_t bytes = (tests + 1) * sizeof(struct cyc_sample);
+    return memset(shared_alloc(bytes), 0, bytes);
 }
 
 static void measure(void)

@@ -393,7 +393,7 @@ def test_a_latency_without_ratio_is_not_comparable(
 ) -> None:
     found = judged(before, after)
     assert found.verdict == "not comparable"
-    assert found.reason.startswith(f"{name} has a latency of ")
+    assert found.reason.startswith(f"the latency of {name} is ")
 
 
 def test_the_suite_is_adjusted_as_scipy_does() -> None:

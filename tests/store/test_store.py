@@ -279,10 +279,11 @@ def test_the_scale_tool_makes_a_store_with_the_steps_it_plants(tmp_path: Path) -
     done = subprocess.run(
         [sys.executable, TOOL, "30"], capture_output=True, text=True, check=True, cwd=tmp_path
     )
-    answers = [line.rpartition(" ")[2] for line in done.stdout.splitlines()]
+    *answers, loads = [line.rpartition("-> ")[2] for line in done.stdout.splitlines()]
     assert answers[:4] == ["30", "0", "30", "0"]
     for sizes in answers[4:]:
         assert re.fullmatch(r"\d+KiB\+\d+KiB", sizes)
+    assert re.fullmatch(r"index.html \d+ ms, compare.html \d+ ms|.* not installed", loads)
 
 
 def test_a_first_history_grows_with_the_bundles_and_not_faster(

@@ -28,7 +28,7 @@ def kernel(folder: Path, config: str = "", magic: bytes = b"RSC\x05") -> str:
 
 def refused(**request: Any) -> str:
     with pytest.raises((UsageError, MeasurementFailed)) as caught:
-        target._guest(target._with_config(Request(**request)))
+        target.guest_of(target._with_config(Request(**request)))
     return f"{caught.value.exit_code} {caught.value}"
 
 

@@ -197,7 +197,11 @@ def test_a_stranger_on_the_peers_cpu_sets_tests_aside() -> None:
     assert strange.any()
     # Where the host did not run both CPUs at a time, a side gave up its own.
     whole = samples.counters.get("rests", np.zeros_like(switches)) == 0
-    assert np.array_equal(strange[whole], (switches != 2 * samples.counters["switches"])[whole])
+    # A participant that the stranger makes leave in its turn comes back: the sum of all switches
+    # is then as if it had blocked.
+    pushed = samples.counters["involuntary"] > 0
+    explained = (switches != 2 * samples.counters["switches"]) | pushed
+    assert np.array_equal(strange[whole], explained[whole])
 
 
 def test_a_participant_that_ran_elsewhere_breaks_the_contract() -> None:

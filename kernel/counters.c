@@ -5,6 +5,7 @@
 
 #include "compiler.h"
 #include "hart.h"
+#include "smp.h"
 
 _Static_assert(COUNTERS_END < CYC_COUNTERS_MAX, "more outcomes than a sample has room for");
 _Static_assert(COUNT_entries == 0, "trap.S counts entries as the first counter");
@@ -27,10 +28,22 @@ uint64_t counter_read(enum counter counter)
         sum += harts[hart].counters[counter];
     return sum;
 }
+
+// Another hart may be in the middle of the call that ended the test: what it has yet to do there,
+// as to switch to its idle thread, is counted before.
+static void others_leave(void)
+{
+    uint64_t irq = interrupts_off();
+    smp_alone();
+    interrupts_restore(irq);
+}
+#else
+#define others_leave() ((void)0)
 #endif
 
 int64_t counters_read(int64_t *counts)
 {
+    others_leave();
     for (int i = 0; i < COUNTERS_END; i++)
         counts[i] = (int64_t)counter_read((enum counter)i);
     // A fast path is a switch and a wakeup, but increments one counter only.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ import pytest
 
 from cyclometer.errors import MeasurementFailed, NotComparable
 from cyclometer.targets import build
+from cyclometer.targets.rocket import simulator
 
 
 def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,6 +27,7 @@ def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_compiler_error_leaves_nothing_behind(tmp_path: Path) -> None:
     source = tmp_path / "bad.c"
     source.write_text("int main(void) { return undeclared; }\n")
+    (tmp_path / "out").mkdir()
     with pytest.raises(MeasurementFailed, match="undeclared"):
         build.compile_into(tmp_path / "out" / "program", build.compiler(), [], [source], tmp_path)
     assert list((tmp_path / "out").iterdir()) == []
@@ -65,6 +68,41 @@ with build.alone(folder):
 """
     both = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "new")]) for _ in range(2)]
     assert [process.wait(60) for process in both] == [0, 0]
+
+
+def test_the_next_build_clears_what_a_killed_one_left(tmp_path: Path) -> None:
+    code = """
+import os, pathlib, signal, sys
+from cyclometer.targets import build
+folder = pathlib.Path(sys.argv[1])
+with build.alone(folder), build.unfinished(folder) as draft:
+    (draft / "half").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [path.name for path in tmp_path.rglob("half")] == ["half"]
+    (tmp_path / "program").touch()
+    with build.alone(tmp_path), build.unfinished(tmp_path) as draft:
+        assert not list(draft.parent.rglob("half"))
+    assert {path.name for path in tmp_path.iterdir()} == {".lock", "program"}
+
+
+def test_a_simulators_killed_build_leaves_nothing_to_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> Path:
+        (folder,) = tmp_path.glob("cyclometer/rocket-*")
+        shutil.copytree(next(folder.glob("tmp*")), folder / "tmp-of-one-that-was-killed")
+        raise MeasurementFailed("no network")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(simulator, "_first_line", lambda *_: "")  # no tool is needed
+    monkeypatch.setattr(simulator, "_fetch", killed)
+    for _ in range(2):
+        with pytest.raises(MeasurementFailed, match="no network"):
+            simulator.simulator("LitexFullConfig")
+        assert len(list(tmp_path.glob("cyclometer/rocket-*/tmp*"))) == 1  # the newest
 
 
 def test_old_files_of_a_cache_make_room_for_those_in_use(tmp_path: Path) -> None:

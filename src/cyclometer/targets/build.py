@@ -36,6 +36,7 @@ _STATIC = ("-static-pie",)
 _STATIC_PARTS = ("rcrt1.o", "libc.a")
 _PLACELESS = "-ffile-prefix-map={root}=."  # a program is the same wherever its sources lie
 _COMPLAINT = re.compile(r"error:|undefined reference|multiple definition")
+_UNFINISHED = "tmp"  # begins the names of folders
 _IN_USE_S = 600  # from the use of a file of the cache to the end of what reads it
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -113,8 +114,9 @@ def _links_statically(cc: str) -> bool:
 
 
 def _compiled(target: Path, cc: str, flags: Sequence[str], units: Sequence[Path]) -> Path:
-    if not target.exists():
-        compile_into(target, cc, flags, units, sources())
+    with alone(target.parent):
+        if not target.exists():
+            compile_into(target, cc, flags, units, sources())
     return target
 
 
@@ -146,11 +148,10 @@ def compile_into(
     target: Path, cc: str, flags: Sequence[str], units: Sequence[Path], root: Path
 ) -> None:
     """Compiles `units`, named from the folder `root`, into `target`, which appears whole or not at
-    all.
+    all. For who is alone in its folder.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        draft = Path(folder) / target.name
+    with unfinished(target.parent) as folder:
+        draft = folder / target.name
         command = [cc, *flags, *map(str, units), "-o", str(draft.absolute())]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
         if done.returncode != 0:
@@ -169,6 +170,17 @@ def alone(folder: Path) -> Iterator[None]:
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
         yield
+
+
+@contextmanager
+def unfinished(folder: Path) -> Iterator[Path]:
+    """A folder within `folder` for what is under way there, which goes at the end. For who is alone
+    there: what killed processes left goes, too.
+    """
+    for left in folder.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(left, ignore_errors=True)  # a compiler may have survived, and write
+    with tempfile.TemporaryDirectory(dir=folder, prefix=_UNFINISHED) as name:
+        yield Path(name)
 
 
 def keep_newest(files: Iterable[Path], number: int) -> None:

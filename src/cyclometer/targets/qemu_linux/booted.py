@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -59,10 +58,10 @@ def _save(guest: Guest, state: Path, bound_s: float, stop: threading.Event | Non
     try:
         with (
             guest.unordered() as command,
-            tempfile.TemporaryDirectory(dir=state.parent) as folder,
+            build.unfinished(state.parent) as folder,
             Debugger(command, bound_s, stop) as machine,
         ):
-            draft = Path(folder) / state.name
+            draft = folder / state.name
             machine.run_to(list(hints(guest.program, guest.kernel.machine.name)))
             machine.save(draft)
             orders.make_ready(draft)

@@ -15,7 +15,6 @@ import hashlib
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -168,14 +167,14 @@ def _installed_name(name: str) -> bool:
 def _unpack_into(folder: Path, archive: _Archive, package: Package) -> None:
     """Downloads, checks and unpacks a package; the folder appears whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as draft:
-        files = _unpacked(archive.download(package, Path(draft)))
+    with build.unfinished(archive.home) as draft:
+        files = _unpacked(archive.download(package, draft))
         if "vmlinuz" not in files:
             for part in map(archive.newest, _PARTS.findall(package.depends)):
-                files |= _unpacked(archive.download(part, Path(draft)))
+                files |= _unpacked(archive.download(part, draft))
         if "vmlinuz" not in files:
             raise BadFile(f"{package.name} {package.version} holds no kernel; name another package")
-        made = Path(draft) / "files"
+        made = draft / "files"
         made.mkdir()
         for name, content in files.items():
             (made / name).write_bytes(content)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -90,8 +89,7 @@ def _build(target: Path, source: Path, core: str, say: Say) -> None:
     all.
     """
     family = CORES[core]
-    with tempfile.TemporaryDirectory(dir=target.parent) as name:
-        folder = Path(name)
+    with build.unfinished(target.parent) as folder:
         say(0, _STEPS, f"fetching {family.package}")
         wheel = _fetch(folder, family)
         unpack(wheel, members(core), folder / "verilog", family)

@@ -112,12 +112,14 @@ def _waiting(guest: Guest, bound_s: float, supervisor: bool) -> Path:
 def _kept(name: str, made: Callable[[], bytes]) -> Path:
     """A file of the cache; `made` if it is not there, by one of those who ask for it."""
     image = build.cache() / "checkpoints" / f"{name}.elf"
-    with build.alone(image.parent / name):
+    own = image.parent / name
+    with build.alone(own):
         if not image.exists():
             content = made()
-            draft = image.with_suffix(f".{os.getpid()}")
-            draft.write_bytes(content)
-            draft.replace(image)  # whole or not at all
+            with build.unfinished(own) as folder:
+                draft = folder / image.name
+                draft.write_bytes(content)
+                draft.replace(image)  # whole or not at all
         os.utime(image)
     build.keep_newest(image.parent.glob("*.elf"), _KEPT)
     return image

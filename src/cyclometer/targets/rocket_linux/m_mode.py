@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from cyclometer.errors import MeasurementFailed
@@ -46,7 +45,7 @@ def _built(name: str, output: str) -> Path:
 
 def _make(source: Path, target: Path) -> None:
     """In a folder of its own, so that `target` appears whole or not at all."""
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+    with build.unfinished(target.parent) as folder:
         command = ["make", "--no-print-directory", "-s", "-C", str(source)]
         command += [f"BUILD={folder}", f"CROSS={CROSS}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -55,4 +54,4 @@ def _make(source: Path, target: Path) -> None:
                 (line for line in done.stderr.splitlines() if "rror" in line), done.stderr[:200]
             )
             raise MeasurementFailed(f"machines/{source.name} does not build: {first}")
-        shutil.move(Path(folder) / target.name, target)
+        shutil.move(folder / target.name, target)

@@ -17,6 +17,7 @@ from cyclometer.errors import NOTHING, PASS, REGRESSED, UsageError
 from cyclometer.explain import kernels
 from cyclometer.explain.kernels import KernelRow
 from cyclometer.report import documents
+from cyclometer.report import kernel_mail as mail
 from cyclometer.targets.api import Request
 from tests.explain.test_kernels import found, row
 
@@ -103,5 +104,7 @@ def test_json_is_what_its_schema_says() -> None:
     result = run(*IMAGES, "--json").stdout
     content = json.loads(result)
     assert content.pop("schema") == documents.name("kernels")
-    (one,) = msgspec.convert(content, documents.KernelsCompared).rows
+    document = msgspec.convert(content, documents.KernelsCompared)
+    (one,) = document.rows
     assert one.change == one.explained == sum(f.change for f in one.functions) == 5
+    assert mail.text(document, kdiff._words()) == run(*IMAGES).stdout

@@ -17,6 +17,7 @@ from cyclometer.explain.explanation import explain
 from cyclometer.explain.footprint import Footprint, footprint
 from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.record.trace import STEP, SUPERVISOR, USER
+from cyclometer.report import explained
 from cyclometer.report import explanation as report
 from tests.explain import machine
 
@@ -77,8 +78,10 @@ def test_equal_counts_of_another_footprint_are_told_as_layout() -> None:
     assert found.whole.change == 0
     assert (before.footprint.pages, before.footprint.lines) == (7, 7)
     assert (after.footprint.pages, after.footprint.lines) == (6, 7)
-    assert any("layout" in line for line in report.difference_heading(found))
-    same = report.difference_heading(difference(before, before))
+    document = explained.difference(found)
+    assert any("layout" in line for line in report.difference_heading(document))
+    same = report.difference_heading(explained.difference(difference(before, before)))
     assert not any("layout" in line for line in same)
-    assert report.difference_json(found).after.footprint.pages_4_kib == 6
-    assert "in 7 lines of 64 bytes and 7 pages of 4 KiB" in report.heading(before, None)[-1]
+    assert document.after.footprint.pages_4_kib == 6
+    said = report.heading(explained.circle(before))[-1]
+    assert "in 7 lines of 64 bytes and 7 pages of 4 KiB" in said

@@ -75,7 +75,10 @@ def found(*rows: KernelRow, **changed: str) -> Kernels:
     return Kernels(("a/bzImage", "b/bzImage"), list(rows), (FACTS, {**FACTS, **changed}))
 
 
-COMMAND = ["cyclometer", "kdiff", "a/bzImage", "b/bz Image"]
+def letter(compared: Kernels, timed: Any = None) -> str:
+    """The mail of two boots per side."""
+    command = ["cyclometer", "kdiff", "a/bzImage", "b/bz Image"]
+    return mail.text(mail.as_json(compared, timed or {}, 2), command)
 
 
 def test_functions_sum_to_the_change_and_the_largest_comes_first() -> None:
@@ -108,7 +111,7 @@ def test_calls_inline_are_named_below_their_function_by_their_new_line() -> None
     one = KernelRow("thing.poke", (float(old.length),), (float(new.length),))
     one = kernels._with_functions(one, ({one.key: old}, {one.key: new}))
     assert [(c.name, c.change) for c in one.inlined["poke"]] == [("add (lib/a.c:9)", 40)]
-    lines = mail.text(found(one), COMMAND).splitlines()
+    lines = letter(found(one)).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("       +40  poke"))
     assert lines[at + 1] == "            +40 in add (lib/a.c:9), inline"
 
@@ -119,7 +122,7 @@ def test_functions_with_other_bodies_are_not_paired() -> None:
 
 def test_a_mail_is_plain_narrow_and_signed() -> None:
     changed = {"build.banner": "Linux version 6.2.0 (x@y)", "config.CONFIG_PREEMPT": "n"}
-    text = mail.text(found(row(40), **changed), COMMAND, boots=2)
+    text = letter(found(row(40), **changed))
     assert text.isascii()
     assert all(len(line) <= mail.WIDTH and line == line.rstrip() for line in text.splitlines())
     length = machine.LENGTH
@@ -133,7 +136,7 @@ def test_a_mail_is_plain_narrow_and_signed() -> None:
 
 
 def test_rows_that_the_same_functions_carry_stand_together() -> None:
-    text = mail.text(found(row(40), row(40, key="thing.prod")), COMMAND)
+    text = letter(found(row(40), row(40, key="thing.prod")))
     assert text.count("poke (1 -> 41)") == 1
     assert "thing.poke: +40" in text
     assert "thing.prod: +40" in text
@@ -143,12 +146,12 @@ def test_what_is_unchanged_missing_or_untraced_is_said() -> None:
     same = row(0, key="thing.same")
     gone = KernelRow("thing.gone", (3.0,), (), "after: the kernel lacks it")
     mute = KernelRow("thing.mute", (3.0,), (5.0, 6.0), untraced="too long")
-    text = mail.text(found(same, gone, mute), COMMAND)
+    text = letter(found(same, gone, mute))
     assert "unchanged: thing.same\n" in text
     assert "thing.gone: after: the kernel lacks it\n" in text
     assert "new: boots differ, 5 to 6\n" in text
     assert "not whole" not in text
-    mixed = mail.text(found(replace(mute, after=(5.0, 6.54))), COMMAND)
+    mixed = letter(found(replace(mute, after=(5.0, 6.54))))
     assert "new: boots differ, 5 to 6.54\n      a count that is not whole: in that" in mixed
     assert "no functions: too long" in text
     assert "configuration: no difference known" in text
@@ -161,7 +164,7 @@ def test_a_count_that_is_not_whole_stands_behind_those_that_are() -> None:
 
 def test_rows_that_have_no_count_for_one_reason_stand_together() -> None:
     broken = [KernelRow(key, (3.0,), (), "new: contract broken") for key in ("a.b", "a.c")]
-    text = mail.text(found(row(40), *broken), COMMAND)
+    text = letter(found(row(40), *broken))
     assert "\na.b, a.c: new: contract broken\n" in text
     finding: Any = SimpleNamespace(reason="before: lacks it; after: invalid", verdict="x")
     assert kernels._reason(finding) == "old: lacks it; new: invalid"
@@ -171,15 +174,15 @@ def test_counts_that_are_not_those_of_the_traced_turns_say_so() -> None:
     one = row(40)
     other = replace(one, after=(one.after[0] + 14,))
     traced = f"traced turns: {machine.LENGTH} -> {machine.LENGTH + 40}; "
-    assert f"{traced}none as long as counted was traced\n" in mail.text(found(other), COMMAND)
+    assert f"{traced}none as long as counted was traced\n" in letter(found(other))
     mean = replace(one, after=(one.after[0] + 0.5,))
-    assert f"{traced}counts are means of unlike turns\n" in mail.text(found(mean), COMMAND)
+    assert f"{traced}counts are means of unlike turns\n" in letter(found(mean))
 
 
 def test_a_row_that_cannot_be_traced_says_why_once_a_side() -> None:
     reasons = ({"thing.long": "a turn is too long"}, {"thing.long": "a turn is longer"})
     one = kernels._with_functions(KernelRow("thing.long", (3.0,), (5.0,)), reasons)
-    text = mail.text(found(one), COMMAND)
+    text = letter(found(one))
     assert "    no functions: old: a turn is too long; new: a turn is longer\n" in text
 
 
@@ -198,7 +201,7 @@ def test_an_option_and_a_compiler_by_another_name_are_no_difference() -> None:
     sides = [{f"config.CONFIG_{n}": v for n, v in one.items()} for one in (old, new)]
     two = Kernels(("a", "b"), [row(40)], ({**FACTS, **sides[0]}, {**FACTS, **sides[1]}))
     assert {"SRSO", "CPU_SRSO", "MITIGATION_SRSO"}.isdisjoint(two.options())
-    text = mail.text(two, COMMAND)
+    text = letter(two)
     assert f"  compiler: gcc-12 {version} (both)\n" in text
     named = " ".join(text[text.index("  configuration: ") :].split())
     assert "NUMA absent -> y, RETPOLINE y -> absent, SLS y -> absent" in named
@@ -213,10 +216,10 @@ def test_subsystems_stand_before_functions_where_not_all_of_these_are_named() ->
     parts = [replace(changed, name=name) for name in ("sched", "mm")]
     many = tuple(replace(changed, name=f"f{i}") for i in range(mail.FUNCTIONS + 1))
     whole = replace(one, difference=replace(one.difference, subsystems=parts), functions=many)
-    assert "    by subsystem: sched +40, mm +40\n       +40  f0" in mail.text(found(whole), COMMAND)
-    assert mail.as_json(found(whole), {}).rows[0].subsystems[1].name == "mm"
+    assert "    by subsystem: sched +40, mm +40\n       +40  f0" in letter(found(whole))
+    assert mail.as_json(found(whole), {}, 2).rows[0].subsystems[1].name == "mm"
     few = replace(whole, functions=many[:1])
-    assert "by subsystem" not in mail.text(found(few), COMMAND)
+    assert "by subsystem" not in letter(found(few))
 
 
 @pytest.mark.parametrize(
@@ -227,7 +230,7 @@ def test_time_stands_beside_counts_with_a_warning_where_they_disagree(
     extra: int, verdict: str, warned: bool
 ) -> None:
     timed: Any = {"thing.poke": SimpleNamespace(change=0.117, verdict=verdict)}
-    text = mail.text(found(row(extra)), COMMAND, timed)
+    text = letter(found(row(extra)), timed)
     assert f"time: +11.7 % ({verdict})" in text
     assert ("WARNING: instructions and time disagree" in text) == warned
 

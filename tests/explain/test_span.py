@@ -74,6 +74,6 @@ def test_json_has_every_length(capsys: pytest.CaptureFixture[str]) -> None:
     result = report.as_json("made-up", found, WANTED, paths)
     assert [path.lengths for path in result.paths] == [[2], [11]]
     assert [path.functions for path in result.paths] == [{}, {"copy": 2}]
-    report.show("made-up", found, WANTED, paths)
+    report.show(result)
     assert "2 windows from work to its return, by 2 paths" in capsys.readouterr().out
     assert machine.CYCLES.unit == result.unit

@@ -9,13 +9,14 @@ import pytest
 
 from cyclometer.errors import MeasurementFailed
 from cyclometer.explain.tail import tail
+from cyclometer.report import explained
 from cyclometer.report import tail as report
 from tests.explain import machine
 from tests.explain.machine import LENGTH
 
 
 def result(turns: Sequence[int]) -> str:
-    return report.often(tail(machine.evidence(turns)))
+    return report.often(explained.tail(tail(machine.evidence(turns))))
 
 
 # A head is an instruction behind the turn's own cost, so that cost i is of length i.
@@ -44,7 +45,7 @@ def test_how_often_is_said_as_far_as_it_was_seen(turns: Sequence[int], words: st
 def test_turns_that_are_all_alike_are_said_to_be() -> None:
     found = tail(machine.evidence([5] * 6))
     assert (found.at, found.period, found.difference.whole.change) == ((), None, 0)
-    assert "all 5 turns that were traced are alike" in report.heading(found)[-1]
+    assert "all 5 turns that were traced are alike" in report.heading(explained.tail(found))[-1]
 
 
 def test_a_shorter_turn_differs_too() -> None:

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 
+import msgspec
 import pytest
 from msgspec import Struct
 
@@ -13,7 +16,7 @@ from cyclometer.explain import profile, span
 from cyclometer.explain.difference import difference
 from cyclometer.explain.explanation import explain
 from cyclometer.explain.tail import tail
-from cyclometer.report import documents, explanation, why
+from cyclometer.report import documents, explained, explanation, why
 from cyclometer.report import profile as sampled
 from cyclometer.report import span as spans
 from cyclometer.report import tail as tails
@@ -30,12 +33,12 @@ def printed() -> dict[str, Struct]:
     shares = [profile.shares(test_profile.made(latency)) for latency in (1000, 1400)]
     changes = profile.difference(*shares)
     return {
-        "explanation": explanation.as_json(steady, cold),
-        "explained-difference": explanation.difference_json(difference(steady, cold)),
-        "tail": tails.as_json(tail(machine.evidence([0, 0, 40, 0, 0, 0, 40, 0, 0, 0, 40, 0]))),
+        "explanation": explained.circle(steady, cold),
+        "explained-difference": explained.difference(difference(steady, cold)),
+        "tail": explained.tail(tail(machine.evidence([0, 0, 40, 0, 0, 0, 40, 0, 0, 0, 40, 0]))),
         "paths": spans.as_json("made-up", windows, test_span.WANTED, paths),
         "profile": sampled.as_json(shares[0], steady),
-        "profile-difference": sampled.difference_json(changes),
+        "profile-difference": sampled.difference_json(shares[0], shares[1], changes),
         "why": why.as_json([Why("a.b", {"cycles": 2.0}, {"cycles": 3.0}, "one more")]),
     }
 
@@ -43,6 +46,29 @@ def printed() -> dict[str, Struct]:
 @pytest.mark.parametrize("kind", printed())
 def test_a_document_is_what_its_schema_says(kind: str) -> None:
     documented(kind, json.loads(documents.dumps(printed()[kind])))
+
+
+PRINTERS: dict[str, Callable[..., None]] = {
+    "explanation": partial(explanation.show, lines=True),
+    "explained-difference": explanation.show_difference,
+    "tail": tails.show,
+    "paths": spans.show,
+    "profile": sampled.show,
+    "profile-difference": sampled.show_difference,
+}
+
+
+@pytest.mark.parametrize("kind", PRINTERS)
+def test_a_terminal_prints_the_same_from_the_json_alone(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = printed()[kind]
+    PRINTERS[kind](document)
+    shown = capsys.readouterr().out
+    content = json.loads(documents.dumps(document))
+    del content["schema"]
+    PRINTERS[kind](msgspec.convert(content, type(document)))
+    assert capsys.readouterr().out == shown != ""
 
 
 def test_what_a_schema_does_not_allow_is_found() -> None:

@@ -15,11 +15,11 @@ import pytest
 from cyclometer.explain.difference import difference
 from cyclometer.explain.evidence import Evidence
 from cyclometer.explain.explanation import explain
-from cyclometer.explain.parts import Part
 from cyclometer.record.address_map import AddressMap, Place
-from cyclometer.record.trace import CAUSES
+from cyclometer.report import explained
 from cyclometer.report import explanation as terminal
 from cyclometer.report.chart import flame, timeline
+from cyclometer.report.explain_documents import NamedPart
 from cyclometer.report.html import explanation as html
 from tests.explain import machine
 from tests.report.browser import CHROMIUM, Browser
@@ -164,8 +164,9 @@ def test_a_clock_of_instructions_has_one_cause_which_is_not_repeated_at_each_row
         found = difference(*sides)
         text = html.difference_document(found)
         assert ("By cause" in text and "causes of the change" in text) == repeated
-        assert ("cause" in dict(terminal.difference_views(found))) == repeated
-        assert all(changes for _, changes in terminal.difference_views(found))
+        views = dict(terminal.difference_views(explained.difference(found)))
+        assert ("cause" in views) == repeated
+        assert all(views.values())
 
 
 def test_a_share_is_a_figure_and_not_only_a_bar() -> None:
@@ -216,11 +217,12 @@ def test_hostile_names_run_nothing_in_a_browser(tmp_path: Path) -> None:
 
 
 def test_what_a_terminal_does_not_show_is_one_part_and_columns_sum_to_their_turns() -> None:
-    parts = [Part(f"f{i}", (100 - i, 1, *[0] * (len(CAUSES) - 2)), 100 - i) for i in range(20)]
-    colder = [*parts[1:], Part("only_cold", (7, *[0] * (len(CAUSES) - 1)), 7)]
+    costs = [{"issue": 100.0 - i, "icache": 1.0} for i in range(20)]
+    parts = [NamedPart(101 - i, 100 - i, cost, name=f"f{i}") for i, cost in enumerate(costs)]
+    colder = [*parts[1:], NamedPart(7, 7, {"issue": 7.0}, name="only_cold")]
     shown, there = terminal._shown(parts, colder)
     assert [part.name for part in shown[-2:]] == ["f15", "4 more (--json lists them)"]
-    assert shown[-1].by_cause == {"issue": 84 + 83 + 82 + 81, "icache": 4}
+    assert shown[-1].causes == {"issue": 84 + 83 + 82 + 81, "icache": 4}
     for few, every in ((shown, parts), (there, colder)):
         assert sum(part.total for part in few) == sum(part.total for part in every)
         assert sum(part.instructions for part in few) == sum(part.instructions for part in every)
@@ -289,4 +291,4 @@ def test_another_figure_for_the_turn_stands_beside_its_reason(
     one = machine.evidence([3, 3], latency)
     one = replace(one, facts=msgspec.structs.replace(one.facts, target=target))
     found = replace(explain(one), measured=None if measured is None else Fraction(measured))
-    assert terminal.certainty(found).endswith(said)
+    assert terminal.certainty(explained.turn(found)).endswith(said)

@@ -13,6 +13,7 @@ import board
 
 from cyclometer.explain.sources import trace
 from cyclometer.explain.tail import FLOW, Tail, tail
+from cyclometer.report import explained
 from cyclometer.report.explanation import number
 from cyclometer.report.tail import often
 from cyclometer.targets.api import Request
@@ -37,7 +38,8 @@ def line(found: Tail) -> tuple[str, ...]:
     """The common turn, the one that differs, how often it comes, and the mean over all."""
     whole = found.difference.whole
     mean = Fraction(sum(found.lengths), len(found.lengths) * found.each)
-    figures = (number(whole.before), number(whole.after), often(found) if found.at else "never")
+    how_often = often(explained.tail(found)) if found.at else "never"
+    figures = (number(whole.before), number(whole.after), how_often)
     return name(found), *figures, f"{float(mean):.1f}"
 
 

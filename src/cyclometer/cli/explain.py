@@ -344,20 +344,23 @@ def _measured(sides: Sequence[str], key: str) -> Fraction | None:
 def _explanation(
     steady: Explanation, cold: Explanation | None, output: Path | None, as_json: bool, lines: bool
 ) -> None:
+    from cyclometer.report import explained
     from cyclometer.report import explanation as report
 
     if output is not None:
         from cyclometer.report.html import explanation as html
 
         _save(output, [steady], lambda: html.document(steady, cold))
+    document = explained.circle(steady, cold)
     if as_json:
-        print_json(report.as_json(steady, cold))
+        print_json(document)
     else:
-        report.show(steady, cold, lines)
+        report.show(document, lines)
 
 
 def _tail(evidence: Evidence, output: Path | None, as_json: bool) -> None:
     from cyclometer.explain.tail import tail
+    from cyclometer.report import explained
     from cyclometer.report import tail as report
 
     found = tail(evidence)
@@ -366,16 +369,18 @@ def _tail(evidence: Evidence, output: Path | None, as_json: bool) -> None:
 
         both = [found.difference.before, found.difference.after]
         _save(output, both, lambda: html.tail_document(found))
+    document = explained.tail(found)
     if as_json:
-        print_json(report.as_json(found))
+        print_json(document)
     else:
-        report.show(found)
+        report.show(document)
 
 
 def _difference(
     before: Explanation, after: Explanation, output: Path | None, as_json: bool
 ) -> None:
     from cyclometer.explain.difference import difference
+    from cyclometer.report import explained
     from cyclometer.report import explanation as report
 
     changed = difference(before, after)
@@ -384,10 +389,11 @@ def _difference(
 
         both = [changed.before, changed.after]
         _save(output, both, lambda: html.difference_document(changed))
+    document = explained.difference(changed)
     if as_json:
-        print_json(report.difference_json(changed))
+        print_json(document)
     else:
-        report.show_difference(changed)
+        report.show_difference(document)
 
 
 def _save(output: Path, turns: Sequence[Explanation], page: Callable[[], str]) -> None:

@@ -154,6 +154,7 @@ def _explained(target: Any, requests: Sequence[Request], found: Comparison) -> l
     from cyclometer.explain import sources
     from cyclometer.explain.difference import difference
     from cyclometer.explain.explanation import explain
+    from cyclometer.report import explained
     from cyclometer.report.explanation import in_one_line
 
     changed = [f.key for f in found.findings if f.verdict in CHANGED]
@@ -167,7 +168,8 @@ def _explained(target: Any, requests: Sequence[Request], found: Comparison) -> l
             traced = [sources.trace(target, each, keys, steady_only=True) for each in requests]
         for key in keys:
             sides = [explain(side[key]["steady"]) for side in traced]
-            lines.append(in_one_line(difference(sides[0], sides[1])))
+            document = explained.difference(difference(sides[0], sides[1]))
+            lines.append(in_one_line(document))
     except CyclometerError as error:
         lines.append(f"not explained: {error}")
     if len(changed) > len(keys):

@@ -21,7 +21,6 @@ from cyclometer.errors import NOTHING, PASS, REGRESSED, CyclometerError, UsageEr
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
     from cyclometer.compare.finding import Finding
-    from cyclometer.explain.kernels import Kernels
     from cyclometer.targets.api import Request
 
 _BOOTS = 2
@@ -106,13 +105,16 @@ def command(
         before, after = _measured(requests)
         click.echo("explaining the rows that changed", err=True)
         found = replace(kernels(before, after, requests), names=_names((old, new), (before, after)))
-    letter = mail.text(found, _words(), timed, _BOOTS)
+    document = mail.as_json(found, timed, _BOOTS)
+    letter = mail.text(document, _words())
     if as_json:
-        print_json(mail.as_json(found, timed))
+        print_json(document)
     else:
         click.echo(letter, nl=False)
     if output is not None:
-        _write(output, found, letter)
+        from cyclometer.report.html import explanation as html
+
+        write_page(output, html.kernels_document(found, document, letter))
     if not any(not row.why for row in found.rows):
         sys.exit(NOTHING)
     sys.exit(REGRESSED if margin is not None and found.worse_than(margin) else PASS)
@@ -184,9 +186,3 @@ def _timed(paths: tuple[Path, Path]) -> Mapping[str, Finding]:
     before, after = (side([store.read(path)]) for path in paths)
     found = {finding.key: finding for finding in compare(before, after).findings}
     return {key: finding for key, finding in found.items() if finding.change is not None}
-
-
-def _write(output: Path, found: Kernels, letter: str) -> None:
-    from cyclometer.report.html import explanation as html
-
-    write_page(output, html.kernels_document(found, letter))

@@ -131,11 +131,9 @@ def report_samples(
 
         stacks = stack_files.text(output, [stack_files.of_samples(side) for side in sides])
         write_page(output, html.document(sides, changes, found.exact) if stacks is None else stacks)
-    if as_json and changes:
-        print_json(report.difference_json(changes))
-    elif as_json:
-        print_json(report.as_json(sides[0], found.exact))
-    elif changes:
-        report.show_difference(sides[0], sides[1], changes)
+    if changes:
+        compared = report.difference_json(sides[0], sides[1], changes)
+        print_json(compared) if as_json else report.show_difference(compared)
     else:
-        report.show(sides[0], found.exact)
+        one = report.as_json(sides[0], found.exact)
+        print_json(one) if as_json else report.show(one)

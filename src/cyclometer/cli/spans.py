@@ -56,7 +56,8 @@ def tell_paths(
     if output is not None:
         raise UsageError("--every prints a table; explain one window by --from, --skip and -o")
     found = span.paths(spanned, asked)
+    document = report.as_json(target.name, spanned, asked, found)
     if as_json:
-        print_json(report.as_json(target.name, spanned, asked, found))
+        print_json(document)
     else:
-        report.show(target.name, spanned, asked, found)
+        report.show(document)

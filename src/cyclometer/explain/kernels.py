@@ -26,7 +26,8 @@ from cyclometer.explain.explanation import Explanation, explain
 from cyclometer.explain.renames import paired
 from cyclometer.targets.api import Request
 
-_CONFIG = "config.CONFIG_"
+CONFIG = "config.CONFIG_"
+"""How the fact of a kernel that is an option of its configuration begins."""
 _ABSENT = "absent"
 _KILLED = (
     "a process that traces was killed, most likely for want of memory; name fewer circles at once"
@@ -86,14 +87,9 @@ class Kernels:
     rows: list[KernelRow]
     facts: tuple[dict[str, str], dict[str, str]]
 
-    def changed(self) -> list[KernelRow]:
-        """The largest change first."""
-        found = [row for row in self.rows if not row.why and row.change]
-        return sorted(found, key=lambda row: -abs(row.share or row.change))
-
     def worse_than(self, margin: float) -> list[KernelRow]:
         """Rows that cost more by more than this share."""
-        return [row for row in self.changed() if (row.share or 0.0) > margin]
+        return [row for row in self.rows if not row.why and (row.share or 0.0) > margin]
 
     def options(self) -> dict[str, tuple[str, str]]:
         """Options of the configuration that differ, by name without CONFIG_, but those that only
@@ -112,7 +108,7 @@ class Kernels:
 
 
 def _options(facts: Mapping[str, str]) -> dict[str, str]:
-    return {n.removeprefix(_CONFIG): value for n, value in facts.items() if n.startswith(_CONFIG)}
+    return {n.removeprefix(CONFIG): value for n, value in facts.items() if n.startswith(CONFIG)}
 
 
 def _later_name(option: str) -> str:

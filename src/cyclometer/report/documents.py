@@ -498,17 +498,29 @@ class CarriedChange(Struct):
     change: float
 
 
+class ChangedFunction(CarriedChange, kw_only=True):
+    """A function that carries a change of a kernel, and the calls inline in it that do."""
+
+    inlined: list[CarriedChange]
+
+
 class KernelRow(Struct):
     """One circle on two kernels, in instructions per turn."""
 
     key: str
     old: Annotated[list[float], Meta(description="of each boot; empty if not measured")]
     new: Annotated[list[float], Meta(description="of each boot; empty if not measured")]
-    change: Annotated[float | None, Meta(description="between the lowest of each side")]
+    counts: Annotated[
+        tuple[float, float] | None,
+        Meta(description="compared: of each side the lowest, or the lowest that is whole"),
+    ]
+    change: Annotated[float | None, Meta(description="between `counts`")]
     share: Share
     why: Annotated[str, Meta(description="why a side has no count; empty if both have")]
+    traced: Annotated[tuple[float, float] | None, Meta(description="lengths of the traced turns")]
     explained: Annotated[float | None, Meta(description="change between the traced turns")]
-    functions: Annotated[list[CarriedChange], Meta(description="they sum to `explained`")]
+    untraced: Annotated[str, Meta(description="why no function can be named; empty if they are")]
+    functions: Annotated[list[ChangedFunction], Meta(description="they sum to `explained`")]
     subsystems: Annotated[list[CarriedChange], Meta(description="the same change by subsystem")]
     time: Annotated[Share, Meta(description="change of time, if bundles were given")]
     verdict: Annotated[str | None, Meta(description="on the change of time")]
@@ -519,6 +531,11 @@ class KernelsCompared(Struct):
 
     old: str
     new: str
+    boots: Annotated[int, Meta(description="of each kernel")]
+    environment: Annotated[
+        dict[str, tuple[str | None, str | None]],
+        Meta(description="the kernels, their compilers and their machines; null is unknown"),
+    ]
     rows: list[KernelRow]
     options: Annotated[
         dict[str, tuple[str, str]], Meta(description="of the configuration, that differ")

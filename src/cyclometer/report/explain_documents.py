@@ -87,11 +87,14 @@ class ExplainedTurn(Struct):
     """One or more turns in all views; each list sums to the total."""
 
     circle: str
+    title: str
+    role: Annotated[str, Meta(description="steady, cold, or span: from one address to another")]
     target: str
     configuration: dict[str, str]
     unit: str
     turns: Annotated[int, Meta(description="explained together")]
-    total: PerTurn
+    test_turns: Annotated[int, Meta(description="of the test that they are of")]
+    total: Total
     latency: Annotated[float, Meta(description="of this boot, per turn")]
     measured: Annotated[float | None, Meta(description="what `run` measured, if it is known")]
     exact: Annotated[bool, Meta(description="as long as the latency of the boot's records")]
@@ -101,6 +104,7 @@ class ExplainedTurn(Struct):
     hart: Annotated[int, Meta(description="whose turn it is; 0 is the client's")]
     harts: Annotated[list[ExplainedHart], Meta(description="empty if there is one alone")]
     causes: ByCause
+    held_up: Annotated[dict[str, int], Meta(description="instructions that took it, by cause")]
     phases: list[NamedPart]
     modes: list[NamedPart]
     system_calls: list[NamedPart]
@@ -143,10 +147,14 @@ class ExplainedDifference(Struct):
     """`explain --diff`: what changes in a turn; each list sums to the change."""
 
     circle: str
+    title: str
     unit: str
     before: ExplainedSide
     after: ExplainedSide
     change: PerTurn
+    only_layout: Annotated[
+        bool, Meta(description="as many instructions from other lines, pages or branches")
+    ]
     functions: list[ChangedPart]
     phases: list[ChangedPart]
     system_calls: list[ChangedPart]
@@ -184,10 +192,11 @@ class SampledStack(Struct):
     samples: int
 
 
-class SampledCircle(Struct):
-    """`explain` of a circle of the running Linux: its samples by function."""
+class Sampling(Struct):
+    """What was sampled, and how."""
 
     circle: str
+    title: str
     target: str
     configuration: dict[str, str]
     unit: str
@@ -196,6 +205,7 @@ class SampledCircle(Struct):
     precise: Annotated[int, Meta(description="perf's precise_ip")]
     period: Annotated[int, Meta(description="events from sample to sample")]
     turns: int
+    window_s: Annotated[float, Meta(description="from the first to the last of the turns, seconds")]
     samples: int
     expected: Annotated[
         float | None, Meta(description="samples, had the CPU run the circle all the time")
@@ -203,6 +213,11 @@ class SampledCircle(Struct):
     outside: Annotated[int, Meta(description="samples of other threads")]
     lost: int
     kernel_seen: bool
+
+
+class SampledCircle(Sampling, kw_only=True):
+    """`explain` of a circle of the running Linux: its samples by function."""
+
     levels: list[SampledPart]
     inclusive: list[SampledPart]
     functions: list[SampledPart]
@@ -225,6 +240,8 @@ class SampledChange(Struct):
 class SampledDifference(Struct):
     """`explain --diff` of two sampled circles."""
 
+    before: Sampling
+    after: Sampling
     changes: list[SampledChange]
 
 

@@ -7,18 +7,21 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 
 from cyclometer.compare.finding import Finding
-from cyclometer.explain.difference import Difference, PartChange
-from cyclometer.explain.kernels import KernelRow, Kernels
+from cyclometer.explain.difference import PartChange
+from cyclometer.explain.kernels import CONFIG, KernelRow, Kernels
 from cyclometer.report import documents
+from cyclometer.report.documents import CarriedChange, ChangedFunction, KernelsCompared
 from cyclometer.text import plain
 
 WIDTH = 78
 FUNCTIONS = 10
 _OPTIONS = 8
 _CALLS = 3  # inline in a function
+_NOTHING = 1e-6  # instructions, below what the mean of any boot resolves
+_COMPILER = f"{CONFIG}CC_VERSION_TEXT"
+_MITIGATION = "build.mitigation."
 # options that reach into most system calls, by the beginning of their names
 _WORTH_NAMING = re.compile(
     r"(?!DEBUG_INFO|CPU_(IDLE|FREQ)|SECURITY_\w+_STRING)"
@@ -29,64 +32,84 @@ _WORTH_NAMING = re.compile(
 )
 
 
-def text(
-    found: Kernels,
-    command: Sequence[str],
-    timed: Mapping[str, Finding] | None = None,
-    boots: int = 0,
-) -> str:
-    """The whole mail."""
-    lines = [*_head(found, boots), "", *_table(found, timed or {}), *_carried(found)]
+def text(found: KernelsCompared, command: Sequence[str]) -> str:
+    """The whole mail; `command` is what made it."""
+    lines = [*_head(found), "", *_table(found), *_carried(found)]
     lines += ["", *_surroundings(found), "", *_repeat(command)]
     return "".join(f"{_ascii(line)}\n" for line in lines)
 
 
-def as_json(found: Kernels, timed: Mapping[str, Finding]) -> documents.KernelsCompared:
-    """The same as numbers, all functions included."""
+def as_json(found: Kernels, timed: Mapping[str, Finding], boots: int) -> KernelsCompared:
+    """The document that `text` prints; `timed` are verdicts in time by circle, `boots` is how often
+    each kernel was started.
+    """
     old, new = found.names
     rows = [_row(row, timed.get(row.key)) for row in found.rows]
-    return documents.KernelsCompared(old, new, rows, found.options())
+    return KernelsCompared(old, new, boots, _environment(found), rows, found.options())
+
+
+def _environment(found: Kernels) -> dict[str, tuple[str | None, str | None]]:
+    """All that is known but the options of the configuration; of these its compiler."""
+    old, new = found.facts
+    names = {name for name in {*old, *new} if not name.startswith(CONFIG) or name == _COMPILER}
+    return {name: (old.get(name), new.get(name)) for name in sorted(names)}
 
 
 def _row(row: KernelRow, timed: Finding | None) -> documents.KernelRow:
-    counted = bool(row.before and row.after)
+    counted, traced = bool(row.before and row.after), row.difference
     return documents.KernelRow(
         key=row.key,
         old=list(row.before),
         new=list(row.after),
+        counts=row.counts if counted else None,
         change=row.change if counted else None,
         share=row.share if counted else None,
         why=row.why,
+        traced=(float(traced.before.length), float(traced.after.length)) if traced else None,
         explained=None if row.explained is None else float(row.explained),
-        functions=_carriers(row.functions),
-        subsystems=_carriers(row.difference.subsystems if row.difference else ()),
+        untraced=row.untraced,
+        functions=[
+            ChangedFunction(*_sides(one), inlined=_carriers(row.inlined.get(one.name, ())))
+            for one in row.functions
+        ],
+        subsystems=_carriers(traced.subsystems if traced else ()),
         time=timed.change if timed else None,
         verdict=timed.verdict if timed else None,
     )
 
 
-def _carriers(changes: Sequence[PartChange]) -> list[documents.CarriedChange]:
-    return [
-        documents.CarriedChange(c.name, float(c.before), float(c.after), float(c.change))
-        for c in changes
-    ]
+def _carriers(changes: Sequence[PartChange]) -> list[CarriedChange]:
+    return [CarriedChange(*_sides(one)) for one in changes]
+
+
+def _sides(one: PartChange) -> tuple[str, float, float, float]:
+    return one.name, float(one.before), float(one.after), float(one.change)
+
+
+def changed(found: KernelsCompared) -> list[documents.KernelRow]:
+    """Rows with another count, the largest change first."""
+    rows = [row for row in found.rows if row.change]
+    return sorted(rows, key=lambda row: -abs(row.share or row.change or 0.0))
 
 
 def _ascii(line: str) -> str:
     return plain(line).encode("ascii", "replace").decode().rstrip()
 
 
-def _head(found: Kernels, boots: int) -> Iterator[str]:
+def _head(found: KernelsCompared) -> Iterator[str]:
     yield "Instructions per turn, exact counts"
-    for word, name, facts in zip(("old", "new"), found.names, found.facts, strict=True):
-        release = facts.get("target_kernel", "")
+    known = found.environment
+    releases = known.get("target_kernel", (None, None))
+    for word, name, release in zip(("old", "new"), (found.old, found.new), releases, strict=True):
         yield f"  {word}: {name}" + (f" ({release})" if release and release not in name else "")
-    facts = found.facts[1]
-    emulator = re.sub(r"QEMU emulator version (\S+).*", r"QEMU \1", facts.get("qemu", "QEMU"))
-    lacks = f" without {facts['cpu_lacks']}" if "cpu_lacks" in facts else ""
+    emulator, cpu, lacks = (
+        known.get(name, (None, None))[1] for name in ("qemu", "cpu_model", "cpu_lacks")
+    )
+    emulator = re.sub(r"QEMU emulator version (\S+).*", r"QEMU \1", emulator or "QEMU")
+    without = f" without {lacks}" if lacks else ""
     yield from textwrap.wrap(
-        f"{emulator} (TCG, icount), CPU {facts.get('cpu_model', 'unknown')}{lacks}, "
-        f"{boots} boots per side; 'turn' is one iteration of a circle (benchmark)",
+        f"{emulator} (TCG, icount), CPU {cpu or 'unknown'}{without}, "
+        f"{found.boots} boots per side; 'turn' is one iteration of a circle (benchmark)",
         WIDTH,
         initial_indent="  on: ",
         subsequent_indent="      ",
@@ -94,36 +117,32 @@ def _head(found: Kernels, boots: int) -> Iterator[str]:
     )
 
 
-def _table(found: Kernels, timed: Mapping[str, Finding]) -> Iterator[str]:
-    shown = found.changed()
+def _table(found: KernelsCompared) -> Iterator[str]:
+    shown = changed(found)
     wide = max([6, *(len(row.key) for row in shown)])
     heads = f"{'circle':{wide}} {'old':>9} {'new':>9} {'instructions':>20}"
     if shown:
         yield heads
     for row in shown:
-        old, new = (_count(n) for n in row.counts)
-        yield f"{row.key:{wide}} {old:>9} {new:>9} {change(row):>20}"
-        yield from (f"    {note}" for note in _notes(row, timed.get(row.key)))
-    same = [
-        row.key
-        for row in found.rows
-        if not row.why and not row.change and not row.key.startswith("floor.")
-    ]
-    if same:
+        old, new = (_count(n) for n in row.counts or ())
+        yield f"{row.key:{wide}} {old:>9} {new:>9} {_change(row):>20}"
+        yield from (f"    {note}" for note in _notes(row))
+    unchanged = [row for row in found.rows if row.change == 0]
+    if same := [row.key for row in unchanged if not row.key.startswith("floor.")]:
         yield from _wrapped("unchanged: ", same)
-    for row in found.rows:
-        if not row.why and not row.change and row.key in timed:
-            yield from (f"    {row.key}: {note}" for note in _notes(row, timed[row.key]))
+    for row in unchanged:
+        if row.time is not None:
+            yield from (f"    {row.key}: {note}" for note in _notes(row))
     for why in dict.fromkeys(row.why for row in found.rows if row.why):
         keys = [row.key for row in found.rows if row.why == why]
         said = f"{', '.join(keys)}: {why}"
         yield from textwrap.wrap(said, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
 
 
-def change(row: KernelRow) -> str:
+def _change(row: documents.KernelRow) -> str:
     """The signed count, and what share of the old one it is."""
     share = f" ({100 * row.share:+.2f} %)" if row.share is not None else ""
-    return f"{_count(row.change, True)}{share}"
+    return f"{_count(row.change or 0.0, True)}{share}"
 
 
 def _count(value: float, signed: bool = False) -> str:
@@ -132,48 +151,48 @@ def _count(value: float, signed: bool = False) -> str:
     return figure.rstrip("0").rstrip(".")
 
 
-def _notes(row: KernelRow, timed: Finding | None) -> Iterator[str]:
+def _notes(row: documents.KernelRow) -> Iterator[str]:
     """What a reader must know about the figures of a row."""
-    for word, counts in (("old", row.before), ("new", row.after)):
+    for word, counts in (("old", row.old), ("new", row.new)):
         if max(counts) != min(counts):
             yield f"{word}: boots differ, {_count(min(counts))} to {_count(max(counts))}"
             if any(count % 1 for count in counts):
                 yield "  a count that is not whole: in that boot the kernel's state changed"
                 yield "  between tests, and no turn takes as many; whole ones go before it"
-    if row.difference and row.explained != Fraction(row.change).limit_denominator(10**6):
-        old, new = (_count(float(e.length)) for e in (row.difference.before, row.difference.after))
-        means = any(count % 1 for count in row.counts)
+    if row.traced and abs((row.explained or 0.0) - (row.change or 0.0)) > _NOTHING:
+        old, new = map(_count, row.traced)
+        means = any(count % 1 for count in row.counts or ())
         why = "counts are means of unlike turns" if means else "none as long as counted was traced"
         yield f"traced turns: {old} -> {new}; {why}"
-    if timed is None or timed.change is None:
+    if row.time is None:
         return
-    yield f"time: {100 * timed.change:+.1f} % ({timed.verdict})"
-    if _disagree(row, timed):
+    yield f"time: {100 * row.time:+.1f} % ({row.verdict})"
+    if _disagree(row):
         yield "WARNING: instructions and time disagree"
 
 
-def _disagree(row: KernelRow, timed: Finding) -> bool:
+def _disagree(row: documents.KernelRow) -> bool:
     """Whether time moved and the count did not, or the other way."""
-    moved = {"regressed": 1, "improved": -1}.get(timed.verdict, 0)
-    counted = (row.change > 0) - (row.change < 0)
-    return moved not in (0, counted)
+    moved = {"regressed": 1, "improved": -1}.get(row.verdict or "", 0)
+    change = row.change or 0.0
+    return moved not in (0, (change > 0) - (change < 0))
 
 
-def _carried(found: Kernels) -> Iterator[str]:
+def _carried(found: KernelsCompared) -> Iterator[str]:
     """The functions behind each change; rows that the same functions carry stand together."""
-    groups: dict[tuple[tuple[str, Fraction], ...], list[KernelRow]] = {}
-    for row in found.changed():
-        largest = tuple((c.name, c.change) for c in row.functions[:FUNCTIONS])
-        groups.setdefault(largest or ((row.untraced, Fraction(0)),), []).append(row)
+    groups: dict[tuple[tuple[str, float], ...], list[documents.KernelRow]] = {}
+    for row in changed(found):
+        largest = tuple((one.name, one.change) for one in row.functions[:FUNCTIONS])
+        groups.setdefault(largest or ((row.untraced, 0.0),), []).append(row)
     for members in groups.values():
         yield ""
         for row in members:
-            yield f"{row.key}: {change(row)}"
+            yield f"{row.key}: {_change(row)}"
         yield from _functions(members[0])
 
 
-def _functions(row: KernelRow) -> Iterator[str]:
-    if row.difference is None:
+def _functions(row: documents.KernelRow) -> Iterator[str]:
+    if row.traced is None:
         yield from textwrap.wrap(
             f"no functions: {row.untraced or 'not traced'}",
             WIDTH,
@@ -183,56 +202,52 @@ def _functions(row: KernelRow) -> Iterator[str]:
         return
     shown, rest = row.functions[:FUNCTIONS], row.functions[FUNCTIONS:]
     if rest:
-        yield from _subsystems(row.difference)
+        yield from _subsystems(row)
     for one in shown:
         yield from _function(one)
-        for call in row.inlined.get(one.name, ())[:_CALLS]:
-            yield f"{'':12}{_count(float(call.change), True)} in {call.name}, inline"[:WIDTH]
+        for call in one.inlined[:_CALLS]:
+            yield f"{'':12}{_count(call.change, True)} in {call.name}, inline"[:WIDTH]
     if rest:
-        total = sum((one.change for one in rest), Fraction(0))
-        yield f"  {_count(float(total), True):>8}  {len(rest)} more functions"
+        total = sum(one.change for one in rest)
+        yield f"  {_count(total, True):>8}  {len(rest)} more functions"
 
 
-def _subsystems(found: Difference) -> Iterator[str]:
+def _subsystems(row: documents.KernelRow) -> Iterator[str]:
     """Where the whole change is, which more functions carry than are named."""
-    changed = [one for one in found.subsystems if one.change]
-    words = [f"{one.name} {_count(float(one.change), True)}" for one in changed]
+    words = [f"{one.name} {_count(one.change, True)}" for one in row.subsystems if one.change]
     yield from _wrapped("    by subsystem: ", words) if words else ()
 
 
-def _function(one: PartChange) -> Iterator[str]:
-    sides = f" ({_count(float(one.before))} -> {_count(float(one.after))})"
-    line = f"  {_count(float(one.change), True):>8}  {one.name}"
+def _function(one: ChangedFunction) -> Iterator[str]:
+    sides = f" ({_count(one.before)} -> {_count(one.after)})"
+    line = f"  {_count(one.change, True):>8}  {one.name}"
     if len(line) + len(sides) <= WIDTH:
         yield line + sides
         return
     old, arrow, new = one.name.partition(" -> ")
-    yield f"  {_count(float(one.change), True):>8}  {old}"[:WIDTH]
+    yield f"  {_count(one.change, True):>8}  {old}"[:WIDTH]
     yield f"{'':12}{'-> ' if arrow else ''}{new}{sides}"[:WIDTH]
 
 
-def _surroundings(found: Kernels) -> Iterator[str]:
+def _surroundings(found: KernelsCompared) -> Iterator[str]:
     """What differs in source, compiler and configuration, and how the machine runs the kernels."""
     yield "What differs:"
-    old, new = found.facts
     named = (
         ("source", "build.banner", _source),
-        ("compiler", "config.CONFIG_CC_VERSION_TEXT", _compiler),
+        ("compiler", _COMPILER, _compiler),
         ("command line", "build.command_line", _unquoted),
         ("CPU model", "cpu_model", _unquoted),
     )
     for word, name, said in named:
-        a, b = said(old.get(name, "unknown")), said(new.get(name, "unknown"))
+        a, b = (said(value or "unknown") for value in found.environment.get(name, (None, None)))
         yield from _wrapped(f"  {word}: ", [f"{a} -> {b}" if a != b else f"{a} (both)"])
-    for name in sorted({n for n in {*old, *new} if n.startswith("build.mitigation.")}):
-        if old.get(name) != new.get(name):
-            short = name.removeprefix("build.mitigation.")
-            values = f"{old.get(name, 'unknown')} -> {new.get(name, 'unknown')}"
-            yield from _wrapped(f"  mitigation {short}: ", [values])
-    options = found.options()
-    chosen = [name for name in options if _WORTH_NAMING.match(name)]
-    shown = [f"{name} {options[name][0]} -> {options[name][1]}" for name in chosen[:_OPTIONS]]
-    more = len(options) - len(shown)
+    for name, (before, after) in found.environment.items():
+        if name.startswith(_MITIGATION) and before != after:
+            values = f"{before or 'unknown'} -> {after or 'unknown'}"
+            yield from _wrapped(f"  mitigation {name.removeprefix(_MITIGATION)}: ", [values])
+    chosen = [name for name in found.options if _WORTH_NAMING.match(name)][:_OPTIONS]
+    shown = [f"{name} {' -> '.join(found.options[name])}" for name in chosen]
+    more = len(found.options) - len(shown)
     if shown or more:
         tail = [f"{more} more options"] if more else []
         yield from _wrapped("  configuration: ", [*shown, *tail])

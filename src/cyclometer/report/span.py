@@ -18,41 +18,44 @@ _MOST = 20  # paths that a terminal shows; JSON has all
 _FUNCTIONS = 3
 
 
-def show(target: str, spanned: Spanned, wanted: Wanted, found: list[Path]) -> None:
+def show(found: ExecutedPaths) -> None:
     """Prints the paths, the most frequent first, each against the first."""
     console = paper()
-    number = len(spanned.windows)
-    unit = spanned.clock.unit
-    console.print(f"{number} windows {wanted.title}, by {len(found)} paths", soft_wrap=True)
-    console.print(f"  on {target}, {options(spanned.settings)}", soft_wrap=True)
-    every = sorted(length for path in found for length in path.lengths)
-    console.print(f"  {_spread(every)} {unit}; the boot {spanned.ended}", soft_wrap=True)
-    console.print(_table(spanned, found[:_MOST]))
-    if len(found) > _MOST:
-        console.print(f"  and {len(found) - _MOST} paths more; --json has all", soft_wrap=True)
-    if any(path.interrupted for path in found):
+    every = sorted(length for path in found.paths for length in path.lengths)
+    title = Wanted(found.start, found.stop).title
+    for words in (
+        f"{len(every)} windows {title}, by {len(found.paths)} paths",
+        f"  on {found.target}, {options(found.configuration)}",
+        f"  {_spread(every)} {found.unit}; the boot {found.ended}",
+    ):
+        console.print(words, soft_wrap=True)
+    console.print(_table(found))
+    if len(found.paths) > _MOST:
+        more = len(found.paths) - _MOST
+        console.print(f"  and {more} paths more; --json has all", soft_wrap=True)
+    if any(path.interrupted for path in found.paths):
         console.print("  i: an interrupt came between", soft_wrap=True)
 
 
-def _table(spanned: Spanned, found: list[Path]) -> Table:
-    cycles = spanned.clock.unit != "instructions"
+def _table(found: ExecutedPaths) -> Table:
+    cycles = found.unit != "instructions"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for name in ("path", "windows", "first", "instructions", *[spanned.clock.unit] * cycles):
+    for name in ("path", "windows", "first", "instructions", *[found.unit] * cycles):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("leaves path 1 behind; instructions more or fewer", overflow="fold")
-    for number, path in enumerate(found, 1):
+    for number, path in enumerate(found.paths[:_MOST], 1):
         mark = "i" if path.interrupted else ""
-        cells = [f"{mark}{number}", str(len(path.lengths)), f"#{path.first}", str(len(path.steps))]
-        cells += [_spread(sorted(path.lengths))] * cycles
-        table.add_row(*cells, _difference(found[0], path, spanned) if number > 1 else "")
+        cells = [f"{mark}{number}", str(len(path.lengths)), f"#{path.first}"]
+        cells += [str(path.instructions), *[_spread(sorted(path.lengths))] * cycles]
+        table.add_row(*cells, _difference(path) if number > 1 else "")
     return table
 
 
-def _difference(common: Path, other: Path, spanned: Spanned) -> str:
-    functions = extra(common, other, spanned.places)
+def _difference(path: ExecutedPath) -> str:
+    functions = list(path.functions.items())
     changed = ", ".join(f"{name} {count:+d}" for name, count in functions[:_FUNCTIONS])
     more = f", {len(functions) - _FUNCTIONS} more" if len(functions) > _FUNCTIONS else ""
-    return f"{parts_at(common, other, spanned.places)}; {changed or 'as many in each'}{more}"
+    return f"{path.leaves}; {changed or 'as many in each'}{more}"
 
 
 def _spread(lengths: list[int]) -> str:
@@ -63,7 +66,7 @@ def _spread(lengths: list[int]) -> str:
 
 
 def as_json(target: str, spanned: Spanned, wanted: Wanted, found: list[Path]) -> ExecutedPaths:
-    """All paths with the length of each window."""
+    """The document that `show` prints: all paths, with the length of each window."""
     return ExecutedPaths(
         target=target,
         configuration=dict(spanned.settings),

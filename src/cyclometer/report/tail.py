@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The turn that differs beside the common one, on a terminal and as JSON."""
+"""The turn that differs beside the common one, on a terminal."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
-from cyclometer.explain.tail import Tail
 from cyclometer.report import explanation
 from cyclometer.report.comparison import paper
 from cyclometer.report.explain_documents import ExplainedTail
@@ -14,60 +14,48 @@ from cyclometer.report.explanation import number, options, signed
 _LENGTHS = 6  # that are listed
 
 
-def show(found: Tail) -> None:
+def show(found: ExplainedTail) -> None:
     """Prints how often turns differ, and what the farthest one does beyond the common one."""
     console = paper()
     for words in heading(found):
         console.print(words, soft_wrap=True)
-    for title, changes in explanation.difference_views(found.difference):
-        if title != "cause" or explanation.many_causes(found.difference.after):
-            console.print(explanation.changes_table(title, changes, ("common", "differs", "more")))
+    for title, changes in explanation.difference_views(found):
+        console.print(explanation.changes_table(title, changes, ("common", "differs", "more")))
 
 
-def heading(found: Tail) -> list[str]:
+def heading(found: ExplainedTail) -> list[str]:
     """What was seen, in words."""
-    e, whole = found.difference.before, found.difference.whole
-    unit = e.facts.clock.unit
+    common, other, unit = found.before, found.after, found.unit
     lines = [
-        f"{e.facts.contract.key}: {e.facts.contract.title}",
-        f"  on {e.facts.target}, {options(e.facts.configuration)}",
-        f"  common turn {number(whole.before)} {unit}",
+        f"{found.circle}: {found.title}",
+        f"  on {common.target}, {options(common.configuration)}",
+        f"  common turn {number(common.total)} {unit}",
     ]
-    if not found.at:
+    if not found.differing:
         return [*lines, f"  all {_turns(found)} turns that were traced are alike"]
     counts = Counter(found.lengths).most_common()
     listed = ", ".join(f"{length} ({times}x)" for length, times in counts[:_LENGTHS])
     more = f", {len(counts) - _LENGTHS} more" if len(counts) > _LENGTHS else ""
-    of = f"{unit} of each turn" if found.each == 1 else f"{unit} of each {found.each} turns"
+    each = "each turn" if found.turns_each == 1 else f"each {found.turns_each} turns"
     return [
         *lines,
-        f"  differs: {number(whole.after)} {unit}, {signed(whole.change)}: {often(found)}",
-        f"  {of}: {listed}{more}",
+        f"  differs: {number(other.total)} {unit}, {signed(found.change)}: {often(found)}",
+        f"  {unit} of {each}: {listed}{more}",
     ]
 
 
-def often(found: Tail) -> str:
+def often(found: ExplainedTail) -> str:
     """How often a turn differs, in words."""
-    seen = f"{len(found.at)} of {_turns(found)} turns"
+    seen = f"{len(found.differing)} of {_turns(found)} turns"
     if found.period is not None:
-        return f"every {found.period * found.each} turns ({seen})"
-    if not found.gaps:
-        return f"one of {_turns(found)} turns, number {found.at[0] * found.each + 1}"
-    few, many = (bound * found.each for bound in (min(found.gaps), max(found.gaps)))
+        return f"every {found.period} turns ({seen})"
+    gaps = [found.turns_each * (b - a) for a, b in pairwise(found.differing)]
+    if not gaps:
+        number = found.differing[0] * found.turns_each + 1
+        return f"one of {_turns(found)} turns, number {number}"
+    few, many = min(gaps), max(gaps)
     return f"{seen}, {few} apart" if few == many else f"{seen}, {few} to {many} apart"
 
 
-def _turns(found: Tail) -> int:
-    return len(found.lengths) * found.each
-
-
-def as_json(found: Tail) -> ExplainedTail:
-    """All lengths, and the changes of `explain --diff` from the common turn to the other."""
-    return ExplainedTail(
-        **explanation.difference_members(found.difference),
-        turns_each=found.each,
-        lengths=list(found.lengths),
-        common=found.common,
-        differing=list(found.at),
-        period=None if found.period is None else found.period * found.each,
-    )
+def _turns(found: ExplainedTail) -> int:
+    return len(found.lengths) * found.turns_each

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cyclometer.explain.explanation import Explanation
-from cyclometer.explain.parts import Part
-from cyclometer.explain.profile import LatencyShare, LatencyShares, ShareChange
-from cyclometer.report import explanation
+from cyclometer.explain.profile import LatencyShares, ShareChange
 from cyclometer.report import profile as words
 from cyclometer.report.chart import flame
 from cyclometer.report.chart.plot import Chart
+from cyclometer.report.explain_documents import ExplainedTurn, NamedPart, SampledPart
+from cyclometer.report.explanation import number, per_turn
 from cyclometer.report.html import render
 
 
@@ -36,62 +36,49 @@ def document(
     """
     names = ("Before", "After") if changes else ("Functions",)
     shown = [_side(side, name) for side, name in zip(sides, names, strict=True)]
+    found = words.as_json(sides[0], exact)
+    lead = words.heading(found)
+    if exact is not None and found.exact is not None:
+        lead.append(words.exact_heading(found.exact))
+        shown.append(_executed(exact, found.exact))
+    compared = words.difference_json(sides[0], sides[-1], changes)
     return render.page(
         "profile.html",
         "flame.js",
-        title=f"Sampled: {sides[0].profile.contract.key}",
-        lead=words.heading(sides[0]) + ([words.exact_heading(exact)] if exact else []),
+        title=f"Sampled: {found.circle}",
+        lead=lead,
         links=[],
-        changes=[_change(one) for one in changes],
-        sides=shown + ([_executed(exact)] if exact else []),
+        changes=[(one.name, *words.changed_cells(one)) for one in compared.changes],
+        sides=shown,
         levels=flame.legend(["user", "kernel"]),
     )
 
 
-def _side(found: LatencyShares, title: str) -> ProfiledSide:
-    p = found.profile
-    levels = {stack.frames[-1]: stack.level for stack in p.stacks}
-    for stack in p.stacks:
+def _side(sampled: LatencyShares, title: str) -> ProfiledSide:
+    found, stacks = words.as_json(sampled), sampled.profile.stacks
+    levels = {stack.frames[-1]: stack.level for stack in stacks}
+    for stack in stacks:
         levels |= dict.fromkeys(stack.frames[1:], "kernel")
     chart = flame.draw_stacks(
-        [(stack.frames, stack.count) for stack in p.stacks],
+        [(stack.frames, stack.count) for stack in stacks],
         levels,
         1,
-        f"Samples of {p.contract.key} by who called whom; the table says the same in figures",
+        f"Samples of {found.circle} by who called whom; the table says the same in figures",
     )
     views = {"level": found.levels, "with all it calls": found.inclusive, "alone": found.functions}
-    return ProfiledSide(title, p.clock.unit, chart, {name: _rows(of) for name, of in views.items()})
+    return ProfiledSide(title, found.unit, chart, {name: _rows(of) for name, of in views.items()})
 
 
-def _executed(e: Explanation) -> ProfiledSide:
+def _executed(drawn: Explanation, e: ExplainedTurn) -> ProfiledSide:
     """The exact turn; its shares have no interval."""
     views = {"with all it calls": e.inclusive, "alone": e.functions}
     tables = {name: [_exact_row(e, part) for part in parts] for name, parts in views.items()}
-    return ProfiledSide("Instructions", e.facts.clock.unit, flame.draw(e), tables)
+    return ProfiledSide("Instructions", e.unit, flame.draw(drawn), tables)
 
 
-def _exact_row(e: Explanation, part: Part[str]) -> tuple[str, ...]:
-    count = explanation.number(e.a_turn(part.total))
-    return (part.name, count, f"{part.total / e.turn.length:.1%}", "exact")
+def _exact_row(e: ExplainedTurn, part: NamedPart) -> tuple[str, ...]:
+    return part.name, number(per_turn(part.total, e)), f"{part.total / e.total:.1%}", "exact"
 
 
-def _rows(parts: Iterable[LatencyShare]) -> list[tuple[str, ...]]:
-    return [
-        (
-            part.name,
-            f"{part.value:.4g}",
-            f"{part.share:.1%}",
-            f"{part.interval.low:.1%} to {part.interval.high:.1%}",
-        )
-        for part in parts
-    ]
-
-
-def _change(one: ShareChange) -> tuple[str, ...]:
-    return (
-        one.name,
-        f"{one.before:.4g}",
-        f"{one.after:.4g}",
-        f"{one.after - one.before:+.4g}",
-        f"{one.change.low:+.3g} to {one.change.high:+.3g}",
-    )
+def _rows(parts: Iterable[SampledPart]) -> list[tuple[str, ...]]:
+    return [(part.name, *words.cells(part)) for part in parts]

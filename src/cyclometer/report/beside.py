@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cyclometer.explain.explanation import Explanation
-from cyclometer.explain.parts import Part
-from cyclometer.explain.profile import LatencyShare
+from cyclometer.report.explain_documents import ExplainedTurn, NamedPart, SampledPart
 
 _ALIAS = "__libc_"  # a second name of read() and others, which a static program shows
 
@@ -18,8 +16,8 @@ class FunctionBeside:
     """A function in time and in instructions; None on the side that did not meet it."""
 
     name: str
-    sampled: LatencyShare | None
-    executed: Part[str] | None  # of all explained turns together
+    sampled: SampledPart | None
+    executed: NamedPart | None  # of all explained turns together
     executed_share: float
 
     @property
@@ -29,14 +27,14 @@ class FunctionBeside:
 
 
 def beside(
-    sampled: Sequence[LatencyShare], executed: Sequence[Part[str]], exact: Explanation
+    sampled: Sequence[SampledPart], executed: Sequence[NamedPart], exact: ExplainedTurn
 ) -> list[FunctionBeside]:
     """Every function of either side, the largest share first; `executed` is a view of `exact`."""
     there = {part.name.removeprefix(_ALIAS): part for part in executed}
-    seen: dict[str, LatencyShare | None] = {one.name: one for one in sampled}
+    seen: dict[str, SampledPart | None] = {one.name: one for one in sampled}
     found = []
     for name in seen | dict.fromkeys(there):
         part = there.get(name)
-        share = part.total / exact.turn.length if part else 0.0
+        share = part.total / exact.total if part else 0.0
         found.append(FunctionBeside(name, seen.get(name), part, share))
     return sorted(found, key=lambda one: -one.largest_share)

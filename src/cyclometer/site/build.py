@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -127,14 +128,18 @@ def _write_bundles(database: Any, out: Path, bundles: list[str]) -> int:
         for bundle, likeness, key, configuration, latency, unit in database.execute(
             _OF_BUNDLE, [[*rows]]
         ).fetchall():
-            options = msgspec.json.decode(configuration, type=dict[str, str])
-            options_text = ", ".join(f"{n}={v}" for n, v in sorted(options.items()))
-            rows[bundle][likeness] = [key, options_text, latency, unit]
+            rows[bundle][likeness] = [key, _options(configuration), latency, unit]
         for bundle, held in rows.items():
             # JSON with every < escaped is a script that cannot end its element
             encoded = msgspec.json.encode(held).decode().replace("<", "\\u003c")
             _write(out / f"data/{bundle[:12]}.js", f'arrived("{bundle[:12]}", {encoded});\n')
     return len(missing)
+
+
+@lru_cache(4096)  # a store has few configurations, and a row names one
+def _options(configuration: str) -> str:
+    options = msgspec.json.decode(configuration, type=dict[str, str])
+    return ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
 
 
 def _choice(bundle: str, created: Any, target: str, title: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -56,7 +57,6 @@ def of_keys(
             missing[likeness] += 1
             continue
         floor = layout_floor if options.layout_floor is None else options.layout_floor
-        when = f"{created.isoformat(timespec='seconds')}+00:00"
         points[likeness].append(
             Point(
                 key,
@@ -64,12 +64,17 @@ def of_keys(
                 unit,
                 _facts(configuration),
                 floor if exact else None,
-                when,
+                _when(created),
                 bundle[:12],
                 known[bundle],
             )
         )
     return {name: series(found, options, missing[name]) for name, found in points.items()}
+
+
+@lru_cache(1 << 16)  # all rows of a bundle have the same
+def _when(created: datetime) -> str:
+    return f"{created.isoformat(timespec='seconds')}+00:00"
 
 
 @lru_cache(4096)  # most bundles of a store say the same of their machine

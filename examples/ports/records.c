@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Three times as long as a kernel with a printf of its own would need. What each part is for:
+// Several circles, and a console that says by itself what its clock counted; thirty_lines.c does
+// with a third. What each part is for:
 //   put, put_record          the checksum, by which a reader knows a line that a message has cut
 //   put_number, put_formatted  stand in for printf: most small kernels have none
 //   unit_of_cycle            one image for an emulator, which counts instructions, and for a core

@@ -29,15 +29,18 @@ needs_rtl = pytest.mark.skipif(bool(rocket().missing()), reason=rocket().missing
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("embassy"))
+
+
+@pytest.fixture(scope="module")
+def of_thirty_lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("one"), " --features one", "RECORDS=../thirty_lines.c")
+
+
+def built(folder: Path, features: str = "", *settings: str) -> Path:
     """The port. What it needs of Cargo was fetched by `make setup-all`, or is not here."""
-    folder = tmp_path_factory.mktemp("embassy")
-    command = [
-        "make",
-        "-C",
-        str(PORTS / "embassy"),
-        f"BUILD={folder}",
-        "CARGOFLAGS=--locked --offline",
-    ]
+    command = ["make", "-C", str(PORTS / "embassy"), f"BUILD={folder}", *settings]
+    command += [f"CARGOFLAGS=--locked --offline{features}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     absent = ("can't find crate for `core`", "--offline", "requires rustc")
     if done.returncode != 0 and any(reason in done.stderr for reason in absent):
@@ -61,6 +64,42 @@ def test_it_counts_instructions_that_sum_by_rusts_own_names(image: Path) -> None
     assert turn.length == found["signal.round_trip"]
     assert sum(part.total for part in turn.functions) == turn.turn.length
     assert POLL in {part.name for part in turn.functions}
+
+
+def test_thirty_lines_of_c_count_what_the_longer_file_does(
+    image: Path, of_thirty_lines: Path
+) -> None:
+    """It calls its clock cycles, and the laboratory knows better."""
+    request = Request(image=of_thirty_lines)
+    bundle = virt().measure(request, {}, Progress()).bundle
+    assert bundle.identity.problems == ()
+    (row,) = bundle.identity.rows
+    assert (row.clock.name, row.clock.unit, row.clock.exact) == ("cycle", "instructions", True)
+    (found,) = estimates(bundle)
+    longer = estimates(virt().measure(Request(image=image), {}, Progress()).bundle)
+    (same,) = (e for e in longer if e.contract.key == found.contract.key)
+    assert found.valid
+    assert found.latency
+    assert same.latency
+    assert found.latency.value == same.latency.value
+    key = found.contract.key
+    turn = explain(sources.trace(virt(), request, [key], steady_only=True)[key]["steady"])
+    assert turn.length == found.latency.value
+
+
+@needs_rtl
+def test_thirty_lines_of_c_are_timed_in_cycles_on_the_rtl(of_thirty_lines: Path) -> None:
+    request = Request(image=of_thirty_lines, machine="virt")
+    bundle = rocket().measure(request, {}, Progress()).bundle
+    assert bundle.identity.problems == ()
+    (row,) = bundle.identity.rows
+    assert (row.clock.unit, row.clock.exact) == ("cycles", True)
+    (found,) = estimates(bundle)
+    key = found.contract.key
+    turn = explain(sources.trace(rocket(), request, [key], steady_only=True)[key]["steady"])
+    assert found.latency
+    assert turn.length == pytest.approx(found.latency.value, rel=0.1)
+    assert sum(part.total for part in turn.functions) == turn.turn.length
 
 
 @needs_rtl

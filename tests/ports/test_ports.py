@@ -49,8 +49,15 @@ def test_the_freertos_port_fits_its_interface() -> None:
 
 
 @needs_cross
-def test_the_records_without_the_core_compile() -> None:
-    check(CROSS, "-std=c11", "-ffreestanding", PORTS / "records.c")
+@pytest.mark.parametrize("name", ["records.c", "thirty_lines.c"])
+def test_the_records_without_the_core_compile(name: str) -> None:
+    check(CROSS, "-std=c11", "-ffreestanding", PORTS / name)
+
+
+def test_thirty_lines_are_thirty() -> None:
+    _, _, program = (PORTS / "thirty_lines.c").read_text().partition('9} *%\\n";\n')
+    lines = (line.partition("//")[0].strip() for line in program.splitlines())
+    assert sum(line not in ("", "{", "}") for line in lines) <= 30
 
 
 def test_the_zephyr_module_names_files_of_the_core() -> None:

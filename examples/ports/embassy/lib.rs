@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Embassy on RISC-V, in machine mode: its executor polls tasks that wait for each other. The
-// circles are here; ../records.c times them and prints the records.
+// circles are here; ../records.c times them and prints the records, or ../thirty_lines.c one.
 #![no_std]
 
 use core::ffi::{c_char, c_void};
@@ -18,11 +18,12 @@ use riscv as _; // its critical section, which masks interrupts
 type Event<T> = Signal<CriticalSectionRawMutex, T>;
 type Turns = unsafe extern "C" fn(*mut c_void, u64);
 
-// ../records.h and ../riscv/board.h
+// ../records.h, ../thirty_lines.c and ../riscv/board.h
 extern "C" {
     fn record_hello(target: *const c_char, kernel: *const c_char);
     fn record_circle(key: *const c_char, title: *const c_char, run: Turns, arg: *mut c_void);
     fn record_end();
+    fn time_turns(run: Turns, arg: *mut c_void);
     fn board_print(bytes: *const u8, length: usize);
     fn board_end(failed: bool) -> !;
 }
@@ -104,6 +105,12 @@ extern "C" fn main() -> ! {
     spawner.spawn(client().unwrap());
     spawner.spawn(server().unwrap());
     let arg = executor as *const Executor as *mut c_void;
+    #[cfg(feature = "one")]
+    unsafe {
+        time_turns(round_trips, arg);
+        board_end(false)
+    }
+    #[cfg(not(feature = "one"))]
     unsafe {
         record_hello(c"embassy-virt".as_ptr(), c"embassy-executor 0.10.0".as_ptr());
         let title = c"A task yields, and is polled again";

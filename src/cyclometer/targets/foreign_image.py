@@ -178,6 +178,9 @@ def _bundle(
         target = name or next(filter(None, map(_named, boots)), fallback)
         runs = {number: [ended] for number, ended in enumerate(boots, 1)}
         made = reference_kernel.assemble(target, facts, runs, {}, dict(settings))
+        rows = tuple(_timed(row, cycles) for row in made.bundle.identity.rows)
+        identity = msgspec.structs.replace(made.bundle.identity, rows=rows)
+        made.bundle = replace(made.bundle, identity=identity)
         wrong = [_cut(ended) if ended.done and ended.status else "" for ended in boots]
         made.bundle = _with_problems(made.bundle, wrong)
         return made
@@ -232,11 +235,15 @@ def _named(ended: BootResult) -> str:
 
 def _row(row: Row, settings: Mapping[str, str], cycles: Clock | None) -> Row:
     source = row.source and msgspec.structs.replace(row.source, file=CONSOLE)
-    clock = row.clock
-    if cycles is not None and clock.unit == "cycles":
-        clock = msgspec.structs.replace(cycles, name=clock.name)
     options = {**row.configuration, **settings}
-    return msgspec.structs.replace(row, source=source, clock=clock, configuration=options)
+    return msgspec.structs.replace(_timed(row, cycles), source=source, configuration=options)
+
+
+def _timed(row: Row, cycles: Clock | None) -> Row:
+    """With the clock that a count of cycles is on this machine."""
+    if cycles is None or row.clock.unit != "cycles":
+        return row
+    return msgspec.structs.replace(row, clock=msgspec.structs.replace(cycles, name=row.clock.name))
 
 
 def _with_problems(bundle: Bundle, wrong: Sequence[str]) -> Bundle:

@@ -222,6 +222,22 @@ def test_identical_in_the_only_run_may_be_chance() -> None:
     assert levels == ["warning", "error"]
 
 
+def without_spread(key: str, other: str, *, mean: float = 573.0, runs: int = 3) -> list[str]:
+    b = Builder()
+    for name in (key, other):
+        row = b.row(name)
+        for run in range(runs):
+            b.printed(row, run=run, mean=mean, sd=0.0, n=16)
+    return [found.level for found in check(b.bundle()) if found.rule == "identical"]
+
+
+def test_one_mean_without_spread_under_two_names_of_a_family_is_a_note() -> None:
+    assert without_spread("yield.to_thread", "yield.to_process") == ["note"]
+    assert without_spread("yield.to_thread", "yield.to_process", runs=2) == []
+    assert without_spread("overhead.signal", "overhead.syscall", mean=7.0) == []
+    assert without_spread("yield.to_thread", "fault.to_handler") == []
+
+
 def configurations(clock: Clock, moved: float) -> Bundle:
     b = Builder()
     for name, shift in (("default", 0.0), ("mcs", moved)):
@@ -235,6 +251,25 @@ def test_two_configurations() -> None:
     assert fired(configurations(CYCLES, 0.0))["two-configurations"] == list(range(10))
     assert "two-configurations" not in fired(configurations(CYCLES, 3.0))
     assert "two-configurations" not in fired(configurations(EXACT, 0.0))
+
+
+def two_builds(moved: float, *, runs: int = 5, **options: str) -> list[str]:
+    """Levels of what is found in two builds of 24 rows whose runs wander by 1 %."""
+    b, source = Builder(), np.random.default_rng(4)
+    for configuration, shift in (({}, 1.0), (options, moved)):
+        for i in range(24):
+            row = b.row(f"a.b{i}", configuration=configuration)
+            for run in range(runs):
+                mean = (640 + 10 * i) * shift * source.normal(1, 0.01)
+                b.printed(row, run=run, mean=mean, sd=9.0, n=16)
+    return [found.level for found in check(b.bundle()) if found.rule == "two-configurations"]
+
+
+def test_builds_no_farther_apart_than_their_runs_may_be_one_image() -> None:
+    assert two_builds(1.0, mcs="on") == ["note"]
+    assert two_builds(1.05, mcs="on") == []
+    assert two_builds(1.0, mcs="on", runs=2) == []
+    assert two_builds(1.0, kernel="8f3a") == []  # most commits change no latency
 
 
 def test_plus_overhead_and_early_late() -> None:
@@ -300,6 +335,38 @@ def test_order() -> None:
     ):
         b.printed(b.row(key), mean=mean, sd=10.0, n=16)
     assert fired(b.bundle())["order"] == [0, 1]
+
+
+def turned_round(builds: int, wrong: int, ratio: float) -> set[str]:
+    """Rules that speak of rows that stand the wrong way round by `ratio` in some of many builds."""
+    b = Builder()
+    for build in range(builds):
+        by = ratio if build < wrong else 0.9
+        for key, mean in (("e.call.same", 1000 * by), ("e.call.cross", 1000.0)):
+            row = b.row(key, configuration={"kernel": str(build)})
+            b.printed(row, mean=mean, sd=4.0, n=16)
+            early = b.row(f"{key}.early", configuration={"kernel": str(build)})
+            b.printed(early, mean=mean * (ratio if build < wrong else 1.0), sd=4.0, n=16)
+    return set(fired(b.bundle())) & {"order", "early-late"}
+
+
+def test_what_another_layout_moves_and_what_single_builds_show_is_no_finding() -> None:
+    assert turned_round(1, 1, 1.05) == {"order", "early-late"}
+    assert turned_round(1, 1, 1.025) == set()
+    assert turned_round(30, 2, 1.05) == set()
+    assert turned_round(30, 3, 1.05) == {"order", "early-late"}
+
+
+def test_rows_that_differ_from_run_to_run_are_seldom_called_unlike() -> None:
+    source, alarms = np.random.default_rng(6), 0
+    for _ in range(200):
+        b = Builder()
+        for key in ("e.call.same", "e.call.cross", "e.call.same.early"):
+            row = b.row(key)
+            for run in range(4):
+                b.printed(row, run=run, mean=source.normal(1000, 25), sd=10.0, n=16)
+        alarms += bool({"order", "early-late"} & fired(b.bundle()).keys())
+    assert alarms <= 4  # the errors of the tests alone would let some 25 through
 
 
 def test_correction() -> None:

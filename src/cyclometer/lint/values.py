@@ -132,7 +132,7 @@ def _overheads(rule: Rule, view: View) -> Iterator[Issue]:
     """Against overhead rows of a foreign suite, and against the readings kept beside our own direct
     samples.
     """
-    found: Gathered = defaultdict(list)
+    found = Gathered(list)
     for rows in view.configurations.values():
         for index in rows:
             overhead = view.means[index]

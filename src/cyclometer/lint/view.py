@@ -6,7 +6,7 @@ configuration.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -46,7 +46,8 @@ class Rule:
 
 
 # key -> (sentence, rows) of each configuration
-Gathered = dict[str, list[tuple[str, list[int]]]]
+Gathered = defaultdict[str, list[tuple[str, list[int]]]]
+_SELDOM = 0.1  # share of the configurations with a pair below which a finding is of single builds
 
 
 class Stretch(NamedTuple):
@@ -125,6 +126,17 @@ class View:
         printed = [s.mean for s in self.summaries[index] if s.mean is not None and s.run >= 0]
         return sum(printed) / len(printed) if printed else None
 
+    def run_means(self, index: int) -> dict[int, float]:
+        """Run -> a row's latency per turn in it, of its raw values or else as printed."""
+        found: dict[int, list[float]] = defaultdict(list)
+        for stretch in self.stretches[index]:
+            found[stretch.run].append(float(stretch.per_turn.mean()))
+        if not found:
+            for summary in self.summaries[index]:
+                if summary.mean is not None and summary.run >= 0:
+                    found[summary.run].append(summary.mean)
+        return {run: sum(means) / len(means) for run, means in found.items()}
+
     def spread(self, index: int) -> tuple[float, int] | None:
         """(sd, n) of a row over all runs, as printed or of the raw values; None if neither is
         known.
@@ -172,9 +184,13 @@ class View:
         return {option for option, values in seen.items() if len(values) > 1}
 
 
-def once(rule: Rule, found: Gathered) -> Iterator[Issue]:
-    """A finding for each key, with the number of configurations that show it."""
-    for places in found.values():
+def once(rule: Rule, found: Gathered, asked: Mapping[str, int] | None = None) -> Iterator[Issue]:
+    """A finding for each key, with the number of configurations that show it; of `asked`, the
+    number that have it, those that few show are left out.
+    """
+    for key, places in found.items():
+        if asked and len(places) < _SELDOM * asked[key]:
+            continue
         more = f", and in {len(places) - 1} more configuration(s)" if len(places) > 1 else ""
         yield rule.found(places[0][0] + more, [index for _, rows in places for index in rows])
 

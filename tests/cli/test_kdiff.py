@@ -73,6 +73,16 @@ def test_packages_are_named_by_what_was_found_and_images_as_given() -> None:
 
 
 @pytest.mark.usefixtures("asked")
+def test_the_command_to_repeat_names_the_package_that_was_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = ["kdiff", "debian@trixie:linux-image-*", "b.img", "pipe"]
+    monkeypatch.setattr("sys.argv", ["/usr/bin/cyclometer", *words])
+    text = run(*words).stdout
+    assert text.endswith("Repeat:\n  cyclometer kdiff debian@trixie:linux-image-9 b.img pipe\n")
+
+
+@pytest.mark.usefixtures("asked")
 def test_the_long_form_is_a_page_with_the_mail_and_the_flame_graphs(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     result = run(*IMAGES, "-o", str(page))
@@ -107,4 +117,4 @@ def test_json_is_what_its_schema_says() -> None:
     document = msgspec.convert(content, documents.KernelsCompared)
     (one,) = document.rows
     assert one.change == one.explained == sum(f.change for f in one.functions) == 5
-    assert mail.text(document, kdiff._words()) == run(*IMAGES).stdout
+    assert mail.text(document, kdiff._words(IMAGES, IMAGES)) == run(*IMAGES).stdout

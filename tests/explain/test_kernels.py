@@ -204,9 +204,31 @@ def test_an_option_and_a_compiler_by_another_name_are_no_difference() -> None:
     text = letter(two)
     assert f"  compiler: gcc-12 {version} (both)\n" in text
     named = " ".join(text[text.index("  configuration: ") :].split())
-    assert "NUMA absent -> y, RETPOLINE y -> absent, SLS y -> absent" in named
+    assert "RETPOLINE y -> absent, SLS y -> absent, NUMA absent -> y, 2 more options" in named
     assert "CPU_FREQ" not in named
     assert "KASAN" not in two.options()
+
+
+def test_options_that_make_another_kernel_come_first_and_modules_are_counted_apart() -> None:
+    old = {"config.CONFIG_CGROUP_BPF": "n", "config.CONFIG_AUDIT": "n"}
+    new = {"config.CONFIG_CGROUP_BPF": "y", "config.CONFIG_AUDIT": "y"}
+    old |= {"config.CONFIG_PREEMPT_RT": "n", "config.CONFIG_WIFI": "m", "config.CONFIG_BT": "n"}
+    new |= {"config.CONFIG_PREEMPT_RT": "y", "config.CONFIG_USB": "m", "config.CONFIG_BT": "m"}
+    new |= {"config.CONFIG_EXT4": "y"}
+    two = Kernels(("a", "b"), [row(40)], ({**FACTS, **old}, {**FACTS, **new}))
+    text = letter(two)
+    named = " ".join(text[text.index("  configuration: ") :].split())
+    assert named.startswith(
+        "configuration: PREEMPT_RT n -> y, AUDIT n -> y, CGROUP_BPF n -> y, 1 more option, "
+        "3 more modules Repeat:"
+    )
+
+
+def test_what_only_a_newer_kernel_knows_not_to_concern_the_processor_is_no_difference() -> None:
+    changed = {"build.mitigation.ghostwrite": "Not affected", "build.mitigation.its": "Vulnerable"}
+    text = letter(found(row(40), **changed))
+    assert "ghostwrite" not in text
+    assert "  mitigation its: not known there -> Vulnerable\n" in text
 
 
 def test_subsystems_stand_before_functions_where_not_all_of_these_are_named() -> None:

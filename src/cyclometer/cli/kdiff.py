@@ -17,6 +17,7 @@ from cyclometer.cli.common import print_json, write_page
 from cyclometer.cli.judging import share
 from cyclometer.cli.progress import Display
 from cyclometer.errors import NOTHING, PASS, REGRESSED, CyclometerError, UsageError
+from cyclometer.targets.qemu_linux.debian import is_package
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
@@ -106,7 +107,7 @@ def command(
         click.echo("explaining the rows that changed", err=True)
         found = replace(kernels(before, after, requests), names=_names((old, new), (before, after)))
     document = mail.as_json(found, timed, _BOOTS)
-    letter = mail.text(document, _words())
+    letter = mail.text(document, _words((old, new), found.names))
     if as_json:
         print_json(document)
     else:
@@ -124,8 +125,7 @@ def _names(given: Sequence[str], bundles: Sequence[Bundle]) -> tuple[str, str]:
     """A package by the version that was found, others as they were given."""
     names = [str(bundle.identity.environment["image"]["name"]) for bundle in bundles]
     old, new = (
-        image if name.startswith("debian") and ":" in name else name
-        for name, image in zip(given, names, strict=True)
+        image if is_package(name) else name for name, image in zip(given, names, strict=True)
     )
     return old, new
 
@@ -135,9 +135,16 @@ def _glob(pattern: str) -> str:
     return pattern if any(c in pattern for c in ".*?[") else f"{pattern}.*"
 
 
-def _words() -> list[str]:
-    """The command line as it was given."""
-    return ["cyclometer", *sys.argv[1:]]
+def _words(given: Sequence[str], found: Sequence[str]) -> list[str]:
+    """The command line as it was given, but with the package that a pattern found: next month it
+    finds another.
+    """
+    packages = {
+        pattern: f"{pattern.partition(':')[0]}:{name.split()[0]}"
+        for pattern, name in zip(given, found, strict=True)
+        if is_package(pattern)
+    }
+    return ["cyclometer", *(packages.get(word, word) for word in sys.argv[1:])]
 
 
 def _images(names: Sequence[str], build: str | None, stack: ExitStack) -> list[str]:

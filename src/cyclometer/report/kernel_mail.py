@@ -22,14 +22,21 @@ _CALLS = 3  # inline in a function
 _NOTHING = 1e-6  # instructions, below what the mean of any boot resolves
 _COMPILER = f"{CONFIG}CC_VERSION_TEXT"
 _MITIGATION = "build.mitigation."
-# options that reach into most system calls, by the beginning of their names
-_WORTH_NAMING = re.compile(
-    r"(?!DEBUG_INFO|CPU_(IDLE|FREQ)|SECURITY_\w+_STRING)"
-    r"(PREEMPT|HZ$|NO_HZ|CPU_|MITIGATION|RETPOLINE|RETHUNK|PAGE_TABLE_ISOL|SPECULATION|SLS|CC_OPT|"
-    r"LTO|CFI|STACKPROTECTOR|INIT_|RANDOMIZE_KSTACK|HARDENED|LIST_HARDENED|DEBUG_LIST|UBSAN|KASAN|"
-    r"KCSAN|SECURITY|AUDIT|SECCOMP|CGROUP|MEMCG|RSEQ|FUTEX|SCHED|FTRACE|FUNCTION_TRACER|"
-    r"CONTEXT_TRACKING|VMAP_STACK|LOCKDEP|DEBUG_|IO_URING|PSI|NUMA|SLAB|SLUB|X86_|ARM64_|RISCV_)"
+# Beginnings of the names of options that reach into most system calls, those first that change
+# what a kernel is.
+_WORTH_NAMING = (
+    *("PREEMPT", "HZ$", "NO_HZ", "RT_GROUP", "CPU_", "MITIGATION", "RETPOLINE", "RETHUNK"),
+    *("PAGE_TABLE_ISOL", "SPECULATION", "SLS", "CC_OPT", "LTO", "CFI", "STACKPROTECTOR", "INIT_"),
+    *("RANDOMIZE_KSTACK", "HARDENED", "LIST_HARDENED", "DEBUG_LIST", "UBSAN", "KASAN", "KCSAN"),
+    *("SECURITY", "AUDIT", "SECCOMP", "CGROUP", "MEMCG", "RSEQ", "FUTEX", "SCHED", "FTRACE"),
+    *("FUNCTION_TRACER", "CONTEXT_TRACKING", "VMAP_STACK", "LOCKDEP", "DEBUG_", "IO_URING", "PSI"),
+    *("NUMA", "SLAB", "SLUB", "X86_", "ARM64_", "RISCV_"),
 )
+# texts, and what follows from other options
+_DULL = re.compile(
+    r"DEBUG_INFO|CPU_(IDLE|FREQ)|SECURITY_\w+_(STRING|VALUE)|PREEMPT(ION|_\w*BUILD|_COUNT|_NOTIF)"
+)
+_NOT_BUILT_IN = frozenset(("absent", "n", "m"))
 
 
 def text(found: KernelsCompared, command: Sequence[str]) -> str:
@@ -241,18 +248,40 @@ def _surroundings(found: KernelsCompared) -> Iterator[str]:
     for word, name, said in named:
         a, b = (said(value or "unknown") for value in found.environment.get(name, (None, None)))
         yield from _wrapped(f"  {word}: ", [f"{a} -> {b}" if a != b else f"{a} (both)"])
-    for name, (before, after) in found.environment.items():
-        if name.startswith(_MITIGATION) and before != after:
-            values = f"{before or 'unknown'} -> {after or 'unknown'}"
-            yield from _wrapped(f"  mitigation {name.removeprefix(_MITIGATION)}: ", [values])
-    chosen = [name for name in found.options if _WORTH_NAMING.match(name)][:_OPTIONS]
-    shown = [f"{name} {' -> '.join(found.options[name])}" for name in chosen]
-    more = len(found.options) - len(shown)
-    if shown or more:
-        tail = [f"{more} more options"] if more else []
-        yield from _wrapped("  configuration: ", [*shown, *tail])
-    else:
+    for name, values in found.environment.items():
+        a, b = (value or "not known there" for value in values)
+        # a newer kernel knows of more that does not concern the processor
+        if (
+            name.startswith(_MITIGATION)
+            and a != b
+            and {a, b} != {"not known there", "Not affected"}
+        ):
+            yield from _wrapped(f"  mitigation {name.removeprefix(_MITIGATION)}: ", [f"{a} -> {b}"])
+    yield from _configuration(found.options)
+
+
+def _configuration(options: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    """The options that are worth most, and how many more there are; modules apart, for what can
+    only be loaded is seldom in the path of a circle.
+    """
+    if not options:
         yield "  configuration: no difference known"
+        return
+    ranks = {name: rank for name in options if (rank := _rank(name)) is not None}
+    shown = sorted(ranks, key=lambda name: (ranks[name], name))[:_OPTIONS]
+    rest = options.keys() - shown
+    modules = sum(_NOT_BUILT_IN.issuperset(options[name]) for name in rest)
+    more = [(len(rest) - modules, "more option"), (modules, "more module")]
+    words = [f"{name} {options[name][0]} -> {options[name][1]}" for name in shown]
+    words += [f"{count} {word}{'s' if count > 1 else ''}" for count, word in more if count]
+    yield from _wrapped("  configuration: ", words)
+
+
+def _rank(option: str) -> int | None:
+    """The place of an option among those worth naming; None if it is not."""
+    if _DULL.match(option):
+        return None
+    return next((at for at, word in enumerate(_WORTH_NAMING) if re.match(word, option)), None)
 
 
 def _source(banner: str) -> str:

@@ -79,6 +79,18 @@ def test_axis_values_have_the_digits_that_tell_them_apart():
     assert plot.spelled([0.0, 250_000.0, 1_000_000.0]) == ["0", "250k", "1\u2009000k"]
 
 
+def test_names_of_ticks_do_not_touch_each_other():
+    for top in (33_024 * 1.06, 9_999, 150_000, 3e9):
+        body = plot.frame((0, top), (0, 1), "turns of a test, N", "A").body()
+        found = re.findall(r'<text x="([\d.]+)"( class="end")?>([^<]*)</text>', body)
+        ends = [float(x) + (0 if end else plot._DIGIT_PX / 2 * len(name)) for x, end, name in found]
+        starts = [
+            e - plot._DIGIT_PX * len(name) for e, (_, _, name) in zip(ends, found, strict=True)
+        ]
+        assert len(found) > 2
+        assert all(a < b for a, b in zip(ends, starts[1:], strict=False))
+
+
 def test_samples_put_every_test_into_a_cell(pipe):
     cells = np.zeros((samples.ROWS, samples.COLUMNS), bool)
     drawn = samples.draw([pipe]).body

@@ -29,6 +29,11 @@ def test_text_is_escaped_and_has_no_character_that_a_page_cannot_hold() -> None:
     text.encode()
 
 
+def test_commands_in_a_sentence_are_set_as_code() -> None:
+    text = sampled(lead=["as `run` measured; `a<b`"])
+    assert "as <code>run</code> measured; <code>a&lt;b</code>" in text
+
+
 def test_what_a_template_needs_must_be_given() -> None:
     with pytest.raises(UndefinedError, match="undefined"):
         render.page("profile.html", title="t")

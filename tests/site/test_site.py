@@ -33,8 +33,7 @@ def test_changes_are_alerts_with_their_cause_until_they_are_acknowledged(
     out = tmp_path / "public"
     built = build.build(location, out)
     assert built.verdict == (
-        "3 circles; waiting for a look: 1 regression, 0 improvements, 1 changed count; "
-        "acknowledged: 0."
+        "3 circles; to review: 1 regression, 0 improvements, 1 changed count; acknowledged: 0."
     )
     found = alerts(out)
     assert found.keys() == {"exact.a", "noisy.b"}
@@ -46,7 +45,7 @@ def test_changes_are_alerts_with_their_cause_until_they_are_acknowledged(
     words = ["site", location.url, "-o", str(out), "--json"]
     seen = ["--acknowledge", str(found["exact.a"]["id"]), 'new "compiler"']
     result = json.loads(CliRunner().invoke(cli, [*words, *seen], catch_exceptions=False).stdout)
-    assert result["verdict"].startswith("3 circles; waiting for a look: 1 regression, 0 imp")
+    assert result["verdict"].startswith("3 circles; to review: 1 regression, 0 imp")
     again = build.build(location, out)
     assert (again.circles, again.bundles) == (0, 0)
     pages = [page.read_text() for page in (out / "circle").iterdir()]

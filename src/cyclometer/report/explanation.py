@@ -256,10 +256,15 @@ def _harts(e: ExplainedTurn) -> Table:
 def _floor(shares: Sequence[HardwareFloor], unit: str) -> Table:
     table = figures("against the hardware's floor", ("count", "each", unit), "")
     for share in shares:
-        counted = share.count != 1 or share.each != share.total
-        cells = (number(share.count), number(share.each)) if counted else ("", "")
-        table.add_row(share.name, *cells, number(share.total), "")
+        table.add_row(share.name, *floor_cells(share), "")
     return table
+
+
+def floor_cells(share: HardwareFloor) -> tuple[str, str, str]:
+    """How often, what each costs, and what all cost; the first two only of what is counted."""
+    counted = share.count != 1 or share.each != share.total
+    cells = (number(share.count), number(share.each)) if counted else ("", "")
+    return *cells, number(share.total)
 
 
 def changes_table(

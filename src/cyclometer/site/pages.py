@@ -51,7 +51,7 @@ def overview(
     None if there is no store to note it in; pages then name nothing that only a store has.
     """
     alerts = [(name, alert) for name, one in states.items() for alert in one.alerts]
-    alerts.sort(key=lambda pair: pair[1].since, reverse=True)
+    alerts.sort(key=lambda pair: (pair[1].since, abs(pair[1].change)), reverse=True)
     waiting = [line for line in _alerts(alerts, acknowledged or {}) if line.acknowledged is None]
     targets: dict[str, list[CircleLine]] = {}
     for name, one in sorted(states.items(), key=lambda item: (item[1].target, item[1].key)):

@@ -122,10 +122,10 @@ def sentence(states: Sequence[TriageState], acknowledged: Mapping[str, str]) -> 
     outside = sum(one.stands_out for one in states)
     words = [counted(of["regressed"], "regression"), counted(of["improved"], "improvement")]
     words += [counted(of["changed"], "changed count")] if of["changed"] else []
-    waits = f"waiting for a look: {', '.join(words)}"
+    open_ones = f"to review: {', '.join(words)}"
     done = f"; acknowledged: {len(alerts) - len(waiting)}"
     odd = f"; standing out: {counted(outside, 'newest value')}" if outside else ""
-    return f"{counted(len(states), 'circle')}; {waits}{done}{odd}."
+    return f"{counted(len(states), 'circle')}; {open_ones}{done}{odd}."
 
 
 def acknowledge(location: Location, alert: str, why: str) -> None:

@@ -28,6 +28,7 @@ most of its size.
 LETTER_PX = 6.5
 """What a letter or digit takes on average; labels are placed by it."""
 _TICK_PX = 55  # wanted distance of ticks on the x axis
+_DIGIT_PX = 6.8  # with what separates it from the next label
 _THIN = "\u2009"
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -215,15 +216,23 @@ def _x_axis(f: Frame, label: str, bottom: int, whole: bool) -> Iterable[Markup]:
     marks = "".join(f"M{short(f.x(t))} {bottom}v4" for t in ticks)
     yield tag("path", cls="axis", d=f"M{LEFT} {bottom}H{WIDTH - RIGHT}{marks}")
     if label:
-        texts = (_tick(f.x(tick), name) for tick, name in zip(ticks, spelled(ticks), strict=True))
-        yield tag("g", *texts, cls="middle", transform=f"translate(0 {bottom + 16})")
+        named = zip(map(f.x, ticks), spelled(ticks), strict=True)
+        yield tag("g", *_tick_labels(named), cls="middle", transform=f"translate(0 {bottom + 16})")
         yield tag("text", label, cls="label end", x=WIDTH - RIGHT, y=bottom + 31)
 
 
-def _tick(x: float, name: str) -> Markup:
-    """A tick's name below it, or where it would leave the drawing, ending at the edge."""
-    inside = x + 3.4 * len(name) <= WIDTH - 2
-    return tag("text", name, x=x if inside else WIDTH - 2, cls=None if inside else "end")
+def _tick_labels(named: Iterable[tuple[float, str]]) -> Iterable[Markup]:
+    """The names of ticks below them; one that would leave the drawing ends at its edge, and one
+    that would touch the one before is left out.
+    """
+    taken = -math.inf
+    for x, name in named:
+        half = _DIGIT_PX / 2 * len(name)
+        inside = x + half <= WIDTH - 2
+        start = x - half if inside else WIDTH - 2 - 2 * half
+        if start > taken:
+            yield tag("text", name, x=x if inside else WIDTH - 2, cls=None if inside else "end")
+            taken = start + 2 * half
 
 
 def spelled(values: Sequence[float]) -> list[str]:

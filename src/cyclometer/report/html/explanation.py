@@ -245,12 +245,7 @@ def _harts(e: ExplainedTurn) -> Iterator[PartTable]:
 def _floor(e: ExplainedTurn) -> Iterator[PartTable]:
     """What the hardware alone would take, if it was measured."""
     if e.floor:
-        rows = [
-            PartRow(
-                s.name, (words.number(s.count), words.number(s.each), words.number(s.total)), ""
-            )
-            for s in e.floor
-        ]
+        rows = [PartRow(share.name, words.floor_cells(share), "") for share in e.floor]
         heads = ("count", "each", e.unit, "")
         total = PartRow("turn", ("", "", words.number(words.length(e))), "")
         yield PartTable("Against the hardware's floor", heads, rows, total)

@@ -70,7 +70,8 @@ def _about(bundle: Bundle) -> str:
     identity = bundle.identity
     kernel = _kernel(identity.environment)
     parts = (identity.title, identity.target, kernel, identity.tool, identity.created)
-    return " · ".join(str(part) for part in parts if part not in ("", "unknown"))
+    known = dict.fromkeys(str(part) for part in parts if part not in ("", "unknown"))
+    return " · ".join(known)  # the reference kernel is of the tool's own version
 
 
 def _kernel(environment: Mapping[str, object]) -> str:

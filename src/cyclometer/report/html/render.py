@@ -76,6 +76,12 @@ def breakable(name: str) -> Markup:
     return join(part for piece in pieces for part in (piece, tag("wbr")) if piece)
 
 
+def prose(words: str) -> Markup:
+    """A sentence whose `commands` are set as code."""
+    pieces = words.split("`")
+    return join(tag("code", piece) if i % 2 else piece for i, piece in enumerate(pieces) if piece)
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -87,7 +93,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters |= {"breakable": breakable, "css_class": css_class}
+    made.filters |= {"breakable": breakable, "css_class": css_class, "prose": prose}
     made.globals["SYMBOLS"] = SYMBOLS
     return made
 

@@ -28,7 +28,10 @@ function line(likeness, before, after) {
   const one = before || after, row = document.createElement("tr");
   const change = before && after && before[2] ? 100 * (after[2] / before[2] - 1) : null;
   const shown = change === null ? (before ? "removed" : "added") : change === 0 ? "same" : `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(2)} %`;
-  row.append(cell(one[0] + (one[1] ? ` (${one[1]})` : ""), "th"), cell(before ? figure(before[2]) : ""), cell(after ? figure(after[2]) : ""),
+  const name = cell("", "th");
+  for (const piece of one[0].split(/(?<=[._\/])/)) name.append(piece, document.createElement("wbr"));
+  if (one[1]) name.append(cell(one[1], "small"));
+  row.append(name, cell(before ? figure(before[2]) : "", "td", "n wide"), cell(after ? figure(after[2]) : ""),
     cell(one[3], "td", "wide"), cell(shown));
   row.dataset.size = change === null ? Infinity : Math.abs(change);
   return row;

@@ -6,6 +6,7 @@ what.
 from __future__ import annotations
 
 import glob
+import itertools
 import math
 import os
 import re
@@ -13,6 +14,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +25,17 @@ from cyclometer.compare.verdicts import Comparison
 from cyclometer.estimate.interval import Interval, critical_value
 
 REPEATS = 5
+TIMEOUT_S = 60
+LMBENCH_SAMPLE_US = "100000"
+"""How long lmbench's programs time at a stretch; where the clock is coarse they choose seconds."""
 PERF, RT_TESTS, STRESS_NG = (
     f"apt-get install {package}" for package in ("linux-perf", "rt-tests", "stress-ng")
 )
-LMBENCH = "apt-get install lmbench (Debian non-free)"
-SCHBENCH = "git clone https://git.kernel.org/pub/scm/linux/kernel/git/mason/schbench.git, make"
+LMBENCH = "apt-get install lmbench (Debian's section non-free)"
+SCHBENCH = (
+    "no package has it; "
+    "git clone https://git.kernel.org/pub/scm/linux/kernel/git/mason/schbench.git, make"
+)
 CORE_TO_CORE = "cargo install core-to-core-latency"
 PLACES = (str(Path(sys.executable).parent), *glob.glob("/usr/lib/lmbench/bin/*"))
 """Folders of peers beside $PATH."""
@@ -57,6 +65,15 @@ ON_ONE_CPU = (
         1e3,
         "pipe.round_trip.cross.equal",
         "whole program / operations; not pinned, ordinary priority, start included",
+    ),
+    Peer(
+        "stress-ng --switch",
+        STRESS_NG,
+        ("stress-ng", "--switch", "1", "--switch-ops", "50000", "--metrics"),
+        r"([\d.]+) nanosecs per context switch",
+        1,
+        "pipe.round_trip.cross.equal",
+        "one direction of a pipe, two processes, not pinned; ours is a round trip",
     ),
     Peer(
         "perf bench syscall basic",
@@ -102,15 +119,6 @@ ON_ONE_CPU = (
         1e3,
         "signal.to_thread",
         "signal passed round two threads, whole microseconds",
-    ),
-    Peer(
-        "stress-ng --switch",
-        STRESS_NG,
-        ("stress-ng", "--switch", "1", "--switch-ops", "50000", "--metrics"),
-        r"([\d.]+) nanosecs per context switch",
-        1,
-        "pipe.round_trip.cross.equal",
-        "one direction of a pipe, two processes, not pinned; ours is a round trip",
     ),
 )
 
@@ -193,20 +201,35 @@ def sitting(peers: Sequence[Peer], cpus: str = "") -> Sitting:
 
 def table(ours: Comparison, theirs: tuple[Sitting, Sitting]) -> None:
     """Prints a line per peer beside our circle, of two sittings of either: mean and half-width in
-    the second one, and the change since the first, of which nothing is real.
+    the second one, and the change since the first, of which nothing is real. Then what each times.
     """
-    columns = f"{'ns':>9} {'+-':>7} {'A/A':>13}"
-    print(f"{'':26} {'peer':^31} {'ours':^31}")
-    print(f"{'peer':26} {columns} {columns}  circle; what the peer really times")
+    columns = f"{'ns':>7} {'+- %':>5} {'A/A %':>11}"
+    print(f"{'':24} {'peer':^25} {'ours':^25}\n{'peer':24} {columns} {columns}")
     findings = {finding.key: finding for finding in ours.findings}
     for peer in theirs[0]:
         figure = _missing(peer) and "not installed"
         figure = figure or _figure(*(one[peer] for one in theirs)) or "does not run here"
         mine = _ours(findings.get(peer.circle)) or "not measured here"
-        print(f"{peer.name:26} {figure:>31} {mine:>31}  {peer.circle}; {peer.times}")
-    for peer in theirs[0]:
-        if _missing(peer):
-            print(f"{peer.name}: not installed; {peer.install}")
+        print(f"{peer.name:24} {figure:>25} {mine:>25}")
+    for circle, peers in itertools.groupby(theirs[0], key=lambda peer: peer.circle):
+        print(f"beside {circle}:")
+        for peer in peers:
+            _print_wrapped(f"{peer.name}: {peer.times}")
+            if _missing(peer):
+                _print_wrapped(f"{peer.name}: not installed; {peer.install}")
+
+
+def _print_wrapped(sentence: str) -> None:
+    print(
+        textwrap.fill(
+            sentence,
+            80,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def _figure(before: Sequence[float], after: Sequence[float]) -> str:
@@ -232,8 +255,8 @@ def _ours(finding: Finding | None) -> str:
 
 
 def _cells(ns: float, half_width: float, moved: float, interval: Interval) -> str:
-    change = f"{100 * moved:+.1f} +-{100 * interval.half_width:.1f} %"
-    return f"{ns:9.0f} {100 * half_width:5.2f} % {change:>13}"
+    change = f"{100 * moved:+.1f} +-{100 * interval.half_width:.1f}"
+    return f"{ns:7.0f} {100 * half_width:5.2f} {change:>11}"
 
 
 def _path() -> str:
@@ -251,14 +274,18 @@ def _starts(peer: Peer, cpus: str) -> list[float]:
 
 
 def _once(peer: Peer, cpus: str) -> float | None:
-    done = subprocess.run(
-        [word.format(cpus=cpus) for word in peer.command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=os.environ | {"PATH": _path()},
-    )
+    """What a start printed, in ns; None if it failed or did not end in time."""
+    try:
+        done = subprocess.run(
+            [word.format(cpus=cpus) for word in peer.command],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_S,
+            env=os.environ | {"PATH": _path(), "ENOUGH": LMBENCH_SAMPLE_US},
+        )
+    except subprocess.TimeoutExpired:
+        return None
     return read(peer, done.stdout + done.stderr)
 
 

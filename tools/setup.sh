@@ -97,12 +97,30 @@ if [ "$1" = setup-all ] && command -v rustup >/dev/null && ! rustup target list 
     timeout 60 rustup --quiet target add $riscv 2>/dev/null ||
         say "Rust for $riscv could not be installed; the tests of Embassy are skipped"
 fi
+# lmbench is in Debian's section non-free, which the apt of few machines reads: fetched in the folder `$1` with a state of
+# its own, so that what the machine's apt knows stays as it is. Only the program that the bench starts is kept.
+fetch_lat_pipe() (
+    kept=$PWD/.venv/bin
+    . /etc/os-release && cd "$1" && mkdir -p lists/partial archives/partial &&
+        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian" \
+            "${VERSION_CODENAME:-stable} non-free" >sources.list &&
+        set -- -qq -o "Dir::Etc::SourceList=$1/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+            -o "Dir::State::Lists=$1/lists" -o "Dir::Cache=$1" &&
+        apt-get "$@" update && apt-get "$@" download lmbench && dpkg-deb -x lmbench_*.deb . &&
+        cp usr/lib/lmbench/bin/*/lat_pipe "$kept"
+)
 # What `make bench` times beside ours, as far as a package has it; it names the rest.
 core_to_core=core-to-core-latency@1.2.0
 if [ "$1" = setup-bench ]; then
     command -v perf >/dev/null || install_packages linux-perf
     command -v ptsematest >/dev/null || install_packages rt-tests
     command -v stress-ng >/dev/null || install_packages stress-ng
+    if [ ! -x .venv/bin/lat_pipe ]; then
+        say "fetching lmbench"
+        fetched=$(mktemp -d)
+        fetch_lat_pipe "$fetched" >/dev/null 2>&1 || say "lmbench could not be fetched; make bench names it"
+        rm -rf "$fetched"
+    fi
     if command -v cargo >/dev/null && [ ! -x .venv/bin/core-to-core-latency ]; then
         say "building core-to-core-latency"
         cargo install --quiet --locked --root .venv "$core_to_core" 2>/dev/null ||

@@ -34,7 +34,11 @@ bin=${0%/*}
 [ ! -e "$STATE/g++" ] || cp "$bin/id" "$bin/g++"
 """
 COMPILER = '#!/bin/sh\n[ -e "$STATE/gcc" ]\n'
-ORDINARY = ("sh", "env", "dirname", "mkdir", "cp", "touch", "make", "cat")
+DPKG_DEB = """#!/bin/sh
+echo "dpkg-deb $*" >> "$LOG"
+mkdir -p usr/lib/lmbench/bin/here && touch usr/lib/lmbench/bin/here/lat_pipe
+"""
+ORDINARY = ("sh", "env", "dirname", "mkdir", "mktemp", "cp", "rm", "touch", "make", "cat")
 
 
 class Machine:
@@ -113,8 +117,13 @@ def test_the_tests_set_up_brings_emulator_compilers_verilator_and_a_browser(
 def test_the_set_up_of_the_bench_brings_the_tools_that_a_package_has(machine: Machine) -> None:
     machine.add("stress-ng", "#!/bin/sh\n")
     machine.add("cargo", '#!/bin/sh\necho "cargo $*" >> "$LOG"\n')
+    machine.add("dpkg-deb", DPKG_DEB)
     done = machine.setup("setup-bench")
     assert done.returncode == 0, done.stderr
+    assert "could not be" not in done.stderr
+    assert (machine.tree / ".venv/bin/lat_pipe").exists()
+    (fetch,) = [call for call in machine.calls("apt-get") if call.endswith("download lmbench")]
+    assert "-o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=" in fetch
     installed = " ".join(machine.calls("apt-get"))
     assert "linux-perf" in installed
     assert "rt-tests" in installed

@@ -112,6 +112,18 @@ def test_foreign_files_of_one_side_are_its_runs() -> None:
     assert max(row["runs"][0] for row in found["rows"]) >= 2
 
 
+def test_sides_that_name_no_machine_are_told_of_it(tmp_path: Path) -> None:
+    log = DATA / "sel4bench_console.log"
+    bare = tmp_path / "bare.log"
+    text = log.read_text()
+    bare.write_text(text[text.index("JSON OUTPUT") :])
+    told = "neither side says on which machine it was measured"
+    assert told in run("compare", bare, bare).stdout
+    assert told not in run("compare", log, log).stdout
+    mixed = json.loads(run("compare", bare, log, "--json").stdout)
+    assert {row["verdict"] for row in mixed["rows"]} == {"not comparable"}
+
+
 def test_one_file_of_both_states() -> None:
     found = result(DATA / "change_table.md")
     assert len(found["rows"]) == 30

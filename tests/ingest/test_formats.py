@@ -186,11 +186,36 @@ def test_several_logs_are_runs_of_the_same_rows(tmp_path: Path) -> None:
     assert bundle.identity.plan["runs"] == 10
 
 
+ON = {"mcs": "on"}
+
+
 def test_files_of_two_boards_are_not_one_bundle(tmp_path: Path) -> None:
     for name in ("TX1_64.json", "SABRE_32.json"):
         (tmp_path / name).write_bytes((DATA / "sel4bench_unrounded.json").read_bytes())
     with pytest.raises(UsageError, match="SABRE"):
         ingest([tmp_path / "TX1_64.json", tmp_path / "SABRE_32.json"])
+
+
+@pytest.mark.parametrize(
+    ("boot", "machine", "options"),
+    [
+        ("Platform Name       : SiFive Freedom U540\r\n", "SiFive Freedom U540", {}),
+        ("CPU:   Freescale i.MX6Q rev1.2\nBoard: MX6Q-Sabre Lite\n", "MX6Q-Sabre Lite", {}),
+        ("Model: Hardkernel ODROID-C2\nKernelIsMCS:BOOL=ON\n", "Hardkernel ODROID-C2", ON),
+        ("cmake -DPLATFORM=zynq -DMCS=TRUE ..\n", "unknown", ON),
+        ("ELF-loader started on CPU: ARM Ltd. Cortex-A9 r2p10\n", "ARM Ltd. Cortex-A9 r2p10", {}),
+        ("KernelIsMCS:BOOL=OFF\n", "unknown", {}),
+    ],
+)
+def test_a_console_says_its_board_and_its_configuration(
+    boot: str, machine: str, options: dict[str, str], tmp_path: Path
+) -> None:
+    log = tmp_path / "console.log"
+    results = (DATA / "sel4bench_unrounded.json").read_text()
+    log.write_text(f"{boot}Jumping to kernel-image\nJSON OUTPUT\n{results}\nEND JSON OUTPUT\n")
+    bundle, _ = ingest([log])
+    assert bundle.identity.target == machine
+    assert bundle.identity.rows[0].configuration == options
 
 
 @pytest.mark.parametrize(

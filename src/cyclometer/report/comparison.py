@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 
 from cyclometer.compare.finding import CHANGED, DECIDED, VERDICTS, Finding, Options
-from cyclometer.compare.pairing import ComparedCircle, circumstances_apart
+from cyclometer.compare.pairing import ComparedCircle, Side, circumstances_apart
 from cyclometer.compare.verdicts import Comparison, gate_code
 from cyclometer.estimate.summary import ASSUMPTION
 from cyclometer.report import changes, documents, identity
@@ -131,6 +131,11 @@ def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
         for c in (f.pair.before, f.pair.after)
     ):
         lines.append(f"intervals of printed figures assume: {ASSUMPTION}")
+    if all(_nameless(side) for side in comparison.sides):
+        lines.append(
+            "neither side says on which machine it was measured, and machines differ, too; files "
+            "ingested with --set board=NAME are compared with those of the same board only"
+        )
     if apart := dict.fromkeys(
         tuple(names) for f in found if (names := circumstances_apart(f.pair))
     ):
@@ -151,6 +156,11 @@ def notes(comparison: Comparison, found: Sequence[Finding]) -> list[str]:
             listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
             lines.append(f"{name} was measured with problems: {listed} (--json lists them)")
     return lines
+
+
+def _nameless(side: Side) -> bool:
+    facts = side.environment or {}
+    return facts.get("target", "unknown") in ("", "unknown") and "cpu_model" not in facts
 
 
 def as_json(comparison: Comparison) -> documents.Comparison:

@@ -28,7 +28,12 @@ DESCRIPTION = "sel4bench results: JSON, or a console log that holds them"
 
 _BEGIN = "JSON OUTPUT"
 _BENCHMARK = re.compile(r'\{\s*"Benchmark"\s*:')
-_TARGET = re.compile(r"^(?:Platform Name\s*: *|Board: *)(\S[^\n]{0,80})$", re.M)
+# what firmware, boot loader and ELF-loader call the machine, the most exact first
+_TARGETS = tuple(
+    re.compile(rf"^{words} *(\S[^\n]{{0,80}}?)\s*$", re.M)
+    for words in (r"Platform Name\s*:", "Board:", "Model:", "CPU:", r"ELF-loader started on CPU:")
+)
+_MCS = re.compile(r"\bKernelIsMCS\b[^\n=]*=\s*(?:ON|1|TRUE)\b|-DMCS=(?:ON|1|TRUE)\b", re.I)
 _FILE_NAME = re.compile(
     # a part with a digit, as of ODROID_C2, belongs to the platform
     r"(?P<platform>[A-Za-z0-9]+?(?:_[A-Za-z]*\d[A-Za-z0-9]*)*?)(?P<options>(?:_[A-Z]+)*)"
@@ -55,8 +60,10 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
     into = Collector(foreign, settings)
     configuration = file_configuration(foreign.name)
     boot_noise = foreign.text[: max(foreign.text.find(_BEGIN), 0)]
-    target = _TARGET.search(boot_noise)
-    clock = board_clock(settings, configuration.get("platform", ""))
+    target = _machine(boot_noise) or configuration.get("platform", "")
+    if _MCS.search(boot_noise):
+        configuration["mcs"] = "on"
+    clock = board_clock(settings, target)
     blocks = list(_blocks(foreign, into))
     if not blocks:
         raise BadFile(
@@ -67,9 +74,15 @@ def parse(foreign: Foreign, settings: Settings) -> Parsed:
         _read_block(into, benchmarks, run, line, clock, configuration)
     return into.finish(
         NAME,
-        target=target[1].strip() if target else configuration.get("platform", ""),
+        target=target,
         by_lines=False,
     )
+
+
+def _machine(boot_noise: str) -> str:
+    """What the lines before the results call the machine; empty if nothing does."""
+    found = (words.search(boot_noise) for words in _TARGETS)
+    return next((match[1] for match in found if match), "")
 
 
 def file_configuration(filename: str) -> dict[str, str]:

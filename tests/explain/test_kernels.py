@@ -135,6 +135,16 @@ def test_a_mail_is_plain_narrow_and_signed() -> None:
     assert text.endswith("Repeat:\n  cyclometer kdiff a/bzImage 'b/bz Image'\n")
 
 
+def test_words_that_one_side_adds_to_its_command_line_tell_two_alike_kernels_apart() -> None:
+    added = {"build.command_line": "console=ttyS0 mitigations=off"}
+    text = letter(replace(found(row(40), **added), names=("bzImage", "bzImage")))
+    assert "  old: bzImage (6.1.0)\n  new: bzImage (6.1.0), mitigations=off\n" in text
+    assert "  command line: console=ttyS0 (both), new adds mitigations=off\n" in text
+    other = letter(found(row(40), **{"build.command_line": "quiet"}))
+    assert "  new: b/bzImage (6.1.0)\n" in other
+    assert "  command line: console=ttyS0 -> quiet\n" in other
+
+
 def test_rows_that_the_same_functions_carry_stand_together() -> None:
     text = letter(found(row(40), row(40, key="thing.prod")))
     assert text.count("poke (1 -> 41)") == 1

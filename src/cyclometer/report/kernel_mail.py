@@ -22,6 +22,7 @@ _CALLS = 3  # inline in a function
 _NOTHING = 1e-6  # instructions, below what the mean of any boot resolves
 _COMPILER = f"{CONFIG}CC_VERSION_TEXT"
 _MITIGATION = "build.mitigation."
+_COMMAND_LINE = "build.command_line"
 # Beginnings of the names of options that reach into most system calls, those first that change
 # what a kernel is.
 _WORTH_NAMING = (
@@ -107,8 +108,11 @@ def _head(found: KernelsCompared) -> Iterator[str]:
     yield "Instructions per turn, exact counts"
     known = found.environment
     releases = known.get("target_kernel", (None, None))
-    for word, name, release in zip(("old", "new"), (found.old, found.new), releases, strict=True):
-        yield f"  {word}: {name}" + (f" ({release})" if release and release not in name else "")
+    added = _added_words(found) if found.old == found.new else ""
+    sides = ("old", found.old, ""), ("new", found.new, f", {added}" if added else "")
+    for (word, name, more), release in zip(sides, releases, strict=True):
+        version = f" ({release})" if release and release not in name else ""
+        yield f"  {word}: {name}{version}{more}"
     emulator, cpu, lacks = (
         known.get(name, (None, None))[1] for name in ("qemu", "cpu_model", "cpu_lacks")
     )
@@ -122,6 +126,12 @@ def _head(found: KernelsCompared) -> Iterator[str]:
         subsequent_indent="      ",
         break_on_hyphens=False,
     )
+
+
+def _added_words(found: KernelsCompared) -> str:
+    """What the new command line has behind the whole old one."""
+    old, new = (value or "" for value in found.environment.get(_COMMAND_LINE, (None, None)))
+    return new.removeprefix(f"{old} ") if new.startswith(f"{old} ") else ""
 
 
 def _table(found: KernelsCompared) -> Iterator[str]:
@@ -216,7 +226,7 @@ def _functions(row: documents.KernelRow) -> Iterator[str]:
             yield f"{'':12}{_count(call.change, True)} in {call.name}, inline"[:WIDTH]
     if rest:
         total = sum(one.change for one in rest)
-        yield f"  {_count(total, True):>8}  {len(rest)} more functions"
+        yield f"  {_count(total, True):>8}  {len(rest)} more function{'s' if len(rest) > 1 else ''}"
 
 
 def _subsystems(row: documents.KernelRow) -> Iterator[str]:
@@ -242,12 +252,15 @@ def _surroundings(found: KernelsCompared) -> Iterator[str]:
     named = (
         ("source", "build.banner", _source),
         ("compiler", _COMPILER, _compiler),
-        ("command line", "build.command_line", _unquoted),
+        ("command line", _COMMAND_LINE, _unquoted),
         ("CPU model", "cpu_model", _unquoted),
     )
     for word, name, said in named:
         a, b = (said(value or "unknown") for value in found.environment.get(name, (None, None)))
-        yield from _wrapped(f"  {word}: ", [f"{a} -> {b}" if a != b else f"{a} (both)"])
+        pair = f"{a} -> {b}" if a != b else f"{a} (both)"
+        if name == _COMMAND_LINE and (added := _added_words(found)):
+            pair = f"{a} (both), new adds {added}"
+        yield from _wrapped(f"  {word}: ", [pair])
     for name, values in found.environment.items():
         a, b = (value or "not known there" for value in values)
         # a newer kernel knows of more that does not concern the processor

@@ -97,13 +97,14 @@ if [ "$1" = setup-all ] && command -v rustup >/dev/null && ! rustup target list 
     timeout 60 rustup --quiet target add $riscv 2>/dev/null ||
         say "Rust for $riscv could not be installed; the tests of Embassy are skipped"
 fi
-# lmbench is in Debian's section non-free, which the apt of few machines reads: fetched in the folder `$1` with a state of
-# its own, so that what the machine's apt knows stays as it is. Only the program that the bench starts is kept.
+# lmbench is in Debian's section non-free, which the apt of few machines reads: fetched in the folder `$1`, with a state of
+# its own so that what the machine's apt knows stays as it is, from the archive that apt reads first. Only the program that
+# the bench starts is kept.
 fetch_lat_pipe() (
     kept=$PWD/.venv/bin
-    . /etc/os-release && cd "$1" && mkdir -p lists/partial archives/partial &&
-        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian" \
-            "${VERSION_CODENAME:-stable} non-free" >sources.list &&
+    archive=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' | head -1)
+    cd "$1" && mkdir -p lists/partial archives/partial &&
+        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive non-free" >sources.list &&
         set -- -qq -o "Dir::Etc::SourceList=$1/sources.list" -o Dir::Etc::SourceParts=/dev/null \
             -o "Dir::State::Lists=$1/lists" -o "Dir::Cache=$1" &&
         apt-get "$@" update && apt-get "$@" download lmbench && dpkg-deb -x lmbench_*.deb . &&

@@ -187,6 +187,47 @@ def test_a_console_without_rows_is_kept(tmp_path: Path, monkeypatch: pytest.Monk
     assert b"panic: no root" in kept.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (FAIL, r"ended by itself \(exit status 3\); it printed neither"),
+        (printing(SEL4BENCH[:120]), "it printed the beginning of sel4bench's figures"),
+        ("li a7, 1\necall", r"at pc 0x0, where a trap without a handler goes .* needs --firmware"),
+    ],
+)
+def test_why_there_are_no_rows_is_said(tmp_path: Path, code: str, says: str) -> None:
+    with pytest.raises(MeasurementFailed, match=says):
+        qemu.virt().measure(Request(image=bare(tmp_path, code), watchdog_s=8), {}, Progress())
+
+
+def test_what_an_image_did_not_heed_is_a_note(tmp_path: Path) -> None:
+    """Its rows are kept: it printed them."""
+    image = bare(tmp_path, printing(SEL4BENCH))
+    request = Request(image=image, only=("endpoint.*",), method="passes")
+    found = qemu.virt().measure(request, {}, Progress())
+    assert [p.what for p in found.bundle.identity.problems] == [
+        f"1 of 1 rows are not what {option} asked the image for"
+        for option in ("--only", "--method")
+    ]
+    assert not found.broken
+
+
+def test_the_files_that_a_bundle_names_are_there(tmp_path: Path) -> None:
+    """And the valid rows of a boot that ended with a failure do not hide it."""
+    text = SEL4BENCH.replace("All is well in the universe", "Kernel panic!")
+    words = ["run", "--target", "qemu-virt", "--image", str(bare(tmp_path, printing(text, FAIL)))]
+    done = subprocess.run(
+        [sys.executable, "-m", "cyclometer", *words, "-o", str(tmp_path / "bundle")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 5
+    assert "the image ended itself with code 3" in done.stderr
+    found = store.read(tmp_path / "bundle").identity
+    assert set(found.files) <= {path.name for path in (tmp_path / "bundle").iterdir()}
+
+
 def test_rows_and_a_failing_end_exit_with_5(image: Path, tmp_path: Path) -> None:
     """The records are valid; the machine ends with a failure all the same."""
     records = qemu.virt().measure(Request(image=image, flow=Flow(1, 0, 1, 1)), {}, Progress())

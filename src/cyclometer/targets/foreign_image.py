@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import hashlib
 import re
 import tempfile
@@ -33,6 +34,7 @@ from cyclometer.text import one_line
 # What ends a console beside our own record: sel4bench and sel4test.
 _ENDS = (b"All is well in the universe",)
 _RECORDS = b"@cyc {"
+_SEL4BENCH = b"JSON OUTPUT"  # begins its figures
 _TAIL_BYTES = 300
 _LINE_CHARS = 100
 # The last line of a machine that was stopped: of our simulators, which name each hart if none of
@@ -102,7 +104,23 @@ def result(
     whole = ended.done or (ended.why == IDLE and request.until is None)
     ended = replace(ended, why=ended.why + _stood(request, ended), done=whole)
     made = of_boots(request.name, image.name, [ended], known, settings, cycles)
-    return replace(made, interrupted=progress.stop.is_set())
+    bundle = _with_problems(made.bundle, _unheeded(request, made.bundle.identity.rows))
+    return replace(made, bundle=bundle, interrupted=progress.stop.is_set())
+
+
+def _unheeded(request: Request, rows: Sequence[Row]) -> list[Problem]:
+    """What an image did although its boot arguments said otherwise: it need not read them."""
+    beside = sum(
+        not any(fnmatch.fnmatchcase(row.contract.key, pattern) for pattern in request.only)
+        for row in rows
+    )
+    other = sum(request.method not in (None, row.method) for row in rows)
+    said = {"--only": beside, "--method": other}
+    return [
+        Problem(f"{number} of {len(rows)} rows are not what {option} asked the image for")
+        for option, number in said.items()
+        if number
+    ]
 
 
 def identity(image: Path) -> dict[str, str]:
@@ -163,6 +181,8 @@ def _stood(request: Request, ended: BootResult) -> str:
         place = known.get(int(address, 16))
         said += f", {hart.decode()} at pc" if hart else ", at pc"
         said += f" {address.decode()}" + (f" in {place.function}" if place else "")
+        if int(address, 16) == 0:
+            said += ", where a trap without a handler goes (an S-mode image needs --firmware)"
     return said
 
 
@@ -182,7 +202,7 @@ def _bundle(
         identity = msgspec.structs.replace(made.bundle.identity, rows=rows)
         made.bundle = replace(made.bundle, identity=identity)
         wrong = [_cut(ended) if ended.done and ended.status else "" for ended in boots]
-        made.bundle = _with_problems(made.bundle, wrong)
+        made.bundle = _with_problems(made.bundle, _of_runs(wrong))
         return made
     readable = [ended for ended in boots if _ingested([ended]) is not None]
     mute = [ended for ended in boots if ended not in readable]
@@ -194,9 +214,10 @@ def _bundle(
         target=name or bundle.identity.target,
         environment={**bundle.identity.environment, **facts},
         rows=tuple(_row(row, settings, cycles) for row in bundle.identity.rows),
+        files={},  # the console is kept as that of any other image
     )
     wrong = [*map(_cut, readable), *("the boot printed no figures that ingest knows" for _ in mute)]
-    bundle = _with_problems(replace(bundle, identity=known), wrong)
+    bundle = _with_problems(replace(bundle, identity=known), _of_runs(wrong))
     consoles = {
         f"run-{number}": ended.console for number, ended in enumerate([*readable, *mute], 1)
     }
@@ -221,10 +242,11 @@ def _ingested(boots: Sequence[BootResult]) -> Bundle | None:
 
 def _unread(ended: BootResult) -> str:
     tail = ended.console[-_TAIL_BYTES:].decode(errors="replace").strip() or "(nothing)"
-    return (
-        f"the image {ended.why}; it printed neither our records nor a format that ingest knows; "
-        f"its console ends: {tail!r}"
-    )
+    status = f" (exit status {ended.status})" if ended.status else ""
+    printed = "neither our records nor a format that ingest knows"
+    if _SEL4BENCH in ended.console:
+        printed = "the beginning of sel4bench's figures, and not their end"
+    return f"the image {ended.why}{status}; it printed {printed}; its console ends: {tail!r}"
 
 
 def _named(ended: BootResult) -> str:
@@ -246,9 +268,12 @@ def _timed(row: Row, cycles: Clock | None) -> Row:
     return msgspec.structs.replace(row, clock=msgspec.structs.replace(cycles, name=row.clock.name))
 
 
-def _with_problems(bundle: Bundle, wrong: Sequence[str]) -> Bundle:
+def _of_runs(wrong: Sequence[str]) -> list[Problem]:
     """`wrong` is a sentence a boot, empty where nothing is."""
-    found = tuple(Problem(what, _run(n), "failed") for n, what in enumerate(wrong, 1) if what)
+    return [Problem(what, _run(number), "failed") for number, what in enumerate(wrong, 1) if what]
+
+
+def _with_problems(bundle: Bundle, found: Sequence[Problem]) -> Bundle:
     problems = (*bundle.identity.problems, *found)
     return replace(bundle, identity=msgspec.structs.replace(bundle.identity, problems=problems))
 

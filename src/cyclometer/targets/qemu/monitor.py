@@ -45,4 +45,4 @@ class Monitor:
                 heard += self._ours.recv(4096)
         except OSError:
             return b""
-        return b"\nstopped near pc 0x" + found[1].lstrip(b"0") + b"\n"
+        return b"\nstopped near pc 0x" + (found[1].lstrip(b"0") or b"0") + b"\n"

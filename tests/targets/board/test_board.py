@@ -110,9 +110,10 @@ def serial(board: SerialBoard) -> str:
 
 
 def power(board: SerialBoard) -> str:
+    # A folder's time is set once; that of a touched file when it is made and again.
     return (
         "      ExternalPowerDriver:\n"
-        f"        cmd_on: touch {board.power}\n        cmd_off: rm -f {board.power}\n"
+        f"        cmd_on: mkdir {board.power}\n        cmd_off: rm -rf {board.power}\n"
     )
 
 

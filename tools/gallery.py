@@ -138,12 +138,13 @@ def text() -> str:
     lines = [
         "# Gallery",
         "",
-        "`tools/gallery.py` makes this page and its pictures, of measurements that are kept in",
-        f"[kept.tar.xz](pictures/{Path(KEPT).name}) and of the figures of the experiments.",
+        "`tools/gallery.py` makes this page and its pictures from the measurements in",
+        f"[kept.tar.xz](pictures/{Path(KEPT).name}) and from the figures of the experiments.",
         "",
         "## Pages",
         "",
-        "Every page is one file that loads nothing, light or dark as the reader's system is.",
+        "Each page is one file that loads nothing from the network, and follows the light or dark",
+        "mode of your system.",
         "",
     ]
     for page in PAGES:

@@ -20,7 +20,7 @@ def command(
     """Count false alarms: how often repeated runs of one build are called different (A/A).
 
     Every change that is found between equal measurements is a false one. A folder stands for the
-    bundles in it; of one bundle, the first half of its session is compared with the second.
+    bundles in it; for a single bundle, the first half of its session is compared with the second.
 
     Example: cyclometer aa results/repeated
     """

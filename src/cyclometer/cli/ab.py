@@ -98,7 +98,7 @@ def command(
 ) -> None:
     """Compare two settings of this machine in one session, visit by visit.
 
-    For whatever can be switched while the machine runs: a sysctl or a file below /sys, an
+    For anything that can be switched while the machine runs: a sysctl or a file below /sys, an
     environment (LD_PRELOAD, GLIBC_TUNABLES), what wraps a process (taskset, a container runtime),
     another build of the harness. Visits of BEFORE and AFTER
     alternate, so that a machine that drifts affects both alike. Settings are read back, and undone

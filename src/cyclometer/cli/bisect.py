@@ -27,7 +27,7 @@ _HASH = 12  # digits of a commit that are printed
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF run]")
 @click.option("--good", required=True, metavar="COMMIT", help="The older commit.")
 @click.option("--bad", default="HEAD", show_default=True, metavar="COMMIT", help="The newer one.")
-@click.option("--build", required=True, metavar="COMMAND", help="Builds a commit, in its worktree.")
+@click.option("--build", required=True, metavar="COMMAND", help="Builds a commit, in its checkout.")
 @click.option(
     "--by",
     type=click.Choice(["exact", "interval"]),
@@ -62,8 +62,9 @@ def command(
 ) -> None:
     """Find the first commit after --good at which the latency of circle KEY is that of --bad.
 
-    Every worker has a worktree of its own, builds a commit there and measures it by `cyclometer
-    run` with the words after `--`. 0 one commit was found, 3 some between cannot be measured.
+    Each worker builds a commit in its own checkout, and measures it by `cyclometer run` with the
+    options after `--`. Exit codes: 0 if one commit was found, 3 if several are left because some
+    cannot be measured.
 
     Example: cyclometer bisect a.b --good v1 --build make -- --target qemu-virt --image k.elf
     """

@@ -53,7 +53,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
     help="Measure how far sessions of this machine differ, and keep it for `compare`.",
 )
 @click.option(
-    "--exact", "action", flag_value="exact", help="Count with this machine's exact targets."
+    "--exact", "action", flag_value="exact", help="Print what the exact targets count here."
 )
 @click.option(
     "--against",
@@ -84,8 +84,8 @@ def command(
     --calibrate measures five sessions, one after the other, or learns from BUNDLES of an unchanged
     machine, which may be days apart.
 
-    --against asks Cyclometer on another host what its exact targets count, and lists the rows and
-    the versions that differ.
+    --against runs the exact targets here and on another host, and lists the rows and the versions
+    that differ.
 
     Exit status 4 if a check fails, if --tune or --restore could change none of the settings that
     it had to, or if two hosts disagree.

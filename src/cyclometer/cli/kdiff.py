@@ -37,7 +37,7 @@ _PATTERNS = ("pipe", "futex", "syscall")
     metavar="COMMAND",
     help=(
         "Build command: OLD and NEW are then git revisions of the current tree, each built in"
-        " a checkout of its own."
+        " a separate checkout."
     ),
 )
 @click.option("--append", metavar="WORDS", help="Add to the command line of both kernels.")
@@ -81,8 +81,8 @@ def command(
 
     OLD and NEW are images (bzImage, Image), debian:PACKAGE, or with --build git revisions. PATTERN
     chooses circles: pipe stands for pipe.*; by default pipe, futex and syscall. Prints plain ASCII
-    of at most 78 columns: signed counts, the functions that carry them, and what differs between
-    the kernels. A count is exact, so there is no verdict; --margin asks for an exit code.
+    of at most 78 columns: signed counts, the functions responsible, and what differs between the
+    kernels. Counts are exact, so there is no verdict unless --margin is given.
 
     Example: cyclometer kdiff arch/x86/boot/bzImage /tmp/bzImage pipe futex syscall
 

@@ -30,10 +30,10 @@ def command(
     symbols: str | None,
     as_json: bool,
 ) -> None:
-    """Compare a test of circle KEY in QEMU with the same on the RTL, pc by pc.
+    """Compare one test of circle KEY in QEMU with the same test on the RTL, pc by pc.
 
-    Exit codes: 0 every difference is a known one between the machines, 5 some are not. A circle
-    that neither switches threads nor reads the time, such as syscall.null, has none.
+    Exit codes: 0 if every difference has a known cause, 5 if some have none. A circle that neither
+    switches threads nor reads the time, such as syscall.null, has no differences.
 
     Example: cyclometer prove-move --kernel debian@trixie:linux-image-6.12*-riscv64 syscall.null
     """

@@ -79,8 +79,7 @@ def _images(
 @click.option(
     "--target",
     default="linux",
-    show_default="linux; qemu-linux with --kernel",
-    help="What to measure; see `cyclometer list`.",
+    help="What to measure; see `cyclometer list`.  [default: linux; qemu-linux with --kernel]",
 )
 @click.option(
     "--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated."

@@ -25,7 +25,7 @@ from cyclometer.cli import common
     multiple=True,
     nargs=2,
     metavar="ALERT WHY",
-    help="First note in the store that an alert was looked at.",
+    help="First note in the store that an alert was reviewed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
@@ -33,7 +33,7 @@ def command(
 ) -> None:
     """Write the pages of a store: what changed, each circle's history, any two bundles.
 
-    A folder that holds the site already is brought up to date.
+    If the folder contains the site already, it is updated.
 
     Example: cyclometer site results/store -o public --acknowledge 0123456789 'new compiler'
     """

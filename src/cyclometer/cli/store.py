@@ -176,7 +176,7 @@ def query(url: str, sql: str, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Only name what would be removed.")
 @_json
 def gc(url: str, older: float, dry_run: bool, as_json: bool) -> None:
-    """Remove what writers that were killed left behind.
+    """Remove files that interrupted writers left behind.
 
     Example: cyclometer store gc results/store --dry-run
     """

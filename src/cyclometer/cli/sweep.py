@@ -72,10 +72,10 @@ def command(
     share: float,
     as_json: bool,
 ) -> None:
-    """Run those tasks of PLAN that a store lacks, on all processors or on a Dask cluster.
+    """Run the tasks of PLAN that are not in the store, on all processors or on a Dask cluster.
 
-    An interrupted sweep continues where it stopped. 0 means complete, 5 that tasks are missing or
-    that an exact task, measured again, gave another result.
+    An interrupted sweep continues where it stopped. Exit codes: 0 if the sweep is complete, 5 if
+    tasks are missing or an exact task gave another result when it was measured again.
 
     Example: cyclometer sweep examples/sweeps/layouts.toml --store results/store
     """

@@ -31,7 +31,7 @@ struct elsewhere {
     const struct cyc_expect *expect; // counters of both CPUs
     const struct cyc_expect *at_least;
     void (*setup)(const struct linux_circle *self); // NULL: as on one CPU
-    cyc_pass_fn *pass;
+    cyc_pass_fn *pass; // NULL: as on one CPU; otherwise in place of `turns`
 };
 
 // `self` is passed to every function, so that several circles can share them.

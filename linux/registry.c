@@ -102,6 +102,7 @@ static const struct registered_circle *place_elsewhere(const struct registered_c
     circle->at_least = elsewhere->at_least;
     circle->setup = elsewhere->setup != NULL ? elsewhere->setup : circle->setup;
     circle->pass = elsewhere->pass != NULL ? elsewhere->pass : circle->pass;
+    circle->turns = elsewhere->pass != NULL ? NULL : circle->turns;
     circle->elsewhere = NULL;
     circle->placement = OTHER_CPU;
     *registered = (struct registered_circle){key, one->source, circle};

@@ -24,8 +24,11 @@ static void map(void)
         circle_fail("mmap");
     run = shared;
     outcomes = &run->outcomes;
-    // One name for all processes, by which the kernel's wake-ups of ours are told from others.
-    prctl(PR_SET_NAME, "cyclometer");
+    // One name for all processes, by which the kernel's wake-ups of ours are told from others: from
+    // those of a second harness, too, and of the laboratory, which the kernel calls `cyclometer`.
+    if (run->name[0] == '\0')
+        snprintf(run->name, sizeof run->name, "cyclo-%d", getpid());
+    prctl(PR_SET_NAME, run->name);
 }
 
 void run_prepare(void)

@@ -30,6 +30,7 @@ struct run {
     struct outcomes outcomes;
     struct visit visit; // the one to be made
     struct common_counters common;
+    char name[16];               // of every process of this run, as the kernel knows it
     uint64_t origin;             // clock that `at` counts from
     uint64_t origin_ns;          // CLOCK_MONOTONIC_RAW at that moment
     uint64_t hz;                 // of the clock; 0 if unknown

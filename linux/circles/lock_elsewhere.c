@@ -93,13 +93,35 @@ static void make_mutex(void)
     pthread_mutex_init(&mutex, NULL);
 }
 
+// Some C libraries accept an attribute and refuse the mutex.
+static void make_mutex_with(const pthread_mutexattr_t *attributes)
+{
+    if (pthread_mutex_init(&mutex, attributes) != 0)
+        circle_skip("this C library or kernel has no mutex of that kind");
+}
+
+static void make_recursive_mutex(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    make_mutex_with(&attributes);
+}
+
 static void make_pi_mutex(void)
 {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-    if (pthread_mutex_init(&mutex, &attributes) != 0)
-        circle_skip("this C library or kernel has no mutex with priority inheritance");
+    make_mutex_with(&attributes);
+}
+
+static void make_robust_mutex(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    make_mutex_with(&attributes);
 }
 
 static void mutex_lock(struct place *place)
@@ -141,7 +163,9 @@ static const struct kind ticket = {make_nothing, ticket_lock, ticket_unlock};
 static const struct kind mcs = {make_nothing, mcs_lock, mcs_unlock};
 static const struct kind three_state = {make_nothing, word_lock, word_unlock};
 static const struct kind normal = {make_mutex, mutex_lock, mutex_unlock};
+static const struct kind recursive = {make_recursive_mutex, mutex_lock, mutex_unlock};
 static const struct kind inheriting = {make_pi_mutex, mutex_lock, mutex_unlock};
+static const struct kind robust = {make_robust_mutex, mutex_lock, mutex_unlock};
 static const struct kind writers = {make_rwlock, write_lock, write_unlock};
 
 static void serve_handed(const struct linux_circle *self)
@@ -288,6 +312,20 @@ CIRCLE("mutex.normal.contended.other_cpu") = {
     .variant = &normal,
 };
 
+CIRCLE("mutex.recursive.hand_over.other_cpu") = {
+    .title = "Recursive mutex, taken by two CPUs in turn",
+    HANDED,
+    SLEEPING,
+    .variant = &recursive,
+};
+
+CIRCLE("mutex.recursive.contended.other_cpu") = {
+    .title = "Recursive mutex, taken by two CPUs as often as they can",
+    CONTENDED,
+    SLEEPING,
+    .variant = &recursive,
+};
+
 CIRCLE("mutex.pi.hand_over.other_cpu") = {
     .title = "Priority-inheritance mutex, taken by two CPUs in turn",
     HANDED,
@@ -300,6 +338,20 @@ CIRCLE("mutex.pi.contended.other_cpu") = {
     CONTENDED,
     SLEEPING,
     .variant = &inheriting,
+};
+
+CIRCLE("mutex.robust.hand_over.other_cpu") = {
+    .title = "Robust mutex, taken by two CPUs in turn",
+    HANDED,
+    SLEEPING,
+    .variant = &robust,
+};
+
+CIRCLE("mutex.robust.contended.other_cpu") = {
+    .title = "Robust mutex, taken by two CPUs as often as they can",
+    CONTENDED,
+    SLEEPING,
+    .variant = &robust,
 };
 
 CIRCLE("rwlock.write.hand_over.other_cpu") = {

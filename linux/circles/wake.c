@@ -201,7 +201,20 @@ static int64_t pass_give(void *arg)
     return (int64_t)(stamps->out.clock - begin);
 }
 
-// The taker is on another CPU, which is idle when the giver calls.
+// The taker is on another CPU, which is idle when the giver calls: what that costs the giver alone,
+// whose call returns while the taker wakes up.
+static int64_t pass_return_elsewhere(void *arg)
+{
+    const struct linux_circle *self = arg;
+    const struct object *object = self->variant;
+    void (*give)(void) = object->give;
+    peers_await();
+    uint64_t begin = clock_begin();
+    give();
+    return (int64_t)(clock_end() - begin);
+}
+
+// The same until the taker has returned from its call.
 static int64_t pass_give_elsewhere(void *arg)
 {
     const struct linux_circle *self = arg;
@@ -272,9 +285,15 @@ static void sysv_gives_and_takes(void *arg, uint64_t turns)
 #define WAKE(give, take)                                                                     \
     .sequence = CYC_SEQUENCE("client: " give, "server: preempts client, returns from " take, \
                              "server: blocks in " take, "client: returns from " give)
-#define WHOLE(give, take)                                                          \
-    WAKE(give, take), .from = "client: before " give, .to = "client: after " give, \
-        .setup = set_up, .turns = gives
+#define WHOLE(give, take, entries)                                                            \
+    WAKE(give, take), .from = "client: before " give, .to = "client: after " give,            \
+        .setup = set_up, .turns = gives, .elsewhere = &(const struct elsewhere)               \
+    {                                                                                         \
+        .sequence = CYC_SEQUENCE("client: " give, "client: returns from " give,               \
+                                 "server: its CPU leaves idle", "server: returns from " take, \
+                                 "server: blocks in " take),                                  \
+        .expect = AWAKENED(entries), .pass = pass_return_elsewhere                            \
+    }
 #define TO_TAKER(give, take, entries)                                             \
     WAKE(give, take), .interval = ONE_WAY, .from = "client: before " give,        \
         .to = "server: after " take, .setup = set_up_stamping, .pass = pass_give, \
@@ -297,7 +316,7 @@ static void sysv_gives_and_takes(void *arg, uint64_t turns)
 
 CIRCLE("notification.low_to_high.same") = {
     .title = "Notification (eventfd) to a thread of higher priority, same space",
-    WHOLE("write", "read"),
+    WHOLE("write", "read", 2),
     .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, SAME_SPACE),
     .variant = &notification_object,
@@ -305,7 +324,7 @@ CIRCLE("notification.low_to_high.same") = {
 
 CIRCLE("notification.low_to_high.cross") = {
     .title = "Notification (eventfd) to a thread of higher priority, cross space",
-    WHOLE("write", "read"),
+    WHOLE("write", "read", 2),
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, CROSS_SPACE),
     .variant = &notification_object,
@@ -368,7 +387,7 @@ CIRCLE("semaphore.posix.take.immediate") = {
 
 CIRCLE("semaphore.posix.give_take.blocking.same") = {
     .title = "POSIX semaphore, taker of higher priority waiting, same space",
-    WHOLE("sem_post", "sem_wait"),
+    WHOLE("sem_post", "sem_wait", 2),
     .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, SAME_SPACE),
     .variant = &posix_semaphore,
@@ -376,7 +395,7 @@ CIRCLE("semaphore.posix.give_take.blocking.same") = {
 
 CIRCLE("semaphore.posix.give_take.blocking.cross") = {
     .title = "POSIX semaphore, taker of higher priority waiting, cross space",
-    WHOLE("sem_post", "sem_wait"),
+    WHOLE("sem_post", "sem_wait", 2),
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, CROSS_SPACE),
     .variant = &posix_semaphore,
@@ -411,7 +430,7 @@ CIRCLE("semaphore.sysv.give_take.immediate") = {
 
 CIRCLE("semaphore.sysv.give_take.blocking.same") = {
     .title = "System V semaphore, taker of higher priority waiting, same space",
-    WHOLE("semop +1", "semop -1"),
+    WHOLE("semop +1", "semop -1", 2),
     .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, SAME_SPACE),
     .variant = &sysv_semaphore,
@@ -419,7 +438,7 @@ CIRCLE("semaphore.sysv.give_take.blocking.same") = {
 
 CIRCLE("semaphore.sysv.give_take.blocking.cross") = {
     .title = "System V semaphore, taker of higher priority waiting, cross space",
-    WHOLE("semop +1", "semop -1"),
+    WHOLE("semop +1", "semop -1", 2),
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(2, CROSS_SPACE),
     .variant = &sysv_semaphore,
@@ -445,7 +464,7 @@ CIRCLE("semaphore.sysv.take.blocking") = {
 
 CIRCLE("condvar.signal_wait.same") = {
     .title = "Condition variable, waiter of higher priority, same space",
-    WHOLE("lock, set, unlock, signal", "pthread_cond_wait"),
+    WHOLE("lock, set, unlock, signal", "pthread_cond_wait", 3),
     .params = CYC_PARAMS({"space", "same"}, {"priority", "server_higher"}),
     SERVER_HIGHER(3, SAME_SPACE),
     .variant = &condition_variable,
@@ -453,7 +472,7 @@ CIRCLE("condvar.signal_wait.same") = {
 
 CIRCLE("condvar.signal_wait.cross") = {
     .title = "Condition variable, waiter of higher priority, cross space",
-    WHOLE("lock, set, unlock, signal", "pthread_cond_wait"),
+    WHOLE("lock, set, unlock, signal", "pthread_cond_wait", 3),
     .params = CYC_PARAMS({"space", "cross"}, {"priority", "server_higher"}),
     SERVER_HIGHER(3, CROSS_SPACE),
     .variant = &condition_variable,

@@ -65,6 +65,29 @@ def test_every_contract_between_two_cpus_holds() -> None:
     assert broken == {}
 
 
+NAMESAKE = """
+import os, sys, time
+os.sched_setaffinity(0, {int(cpu) for cpu in sys.argv[1:]})
+open("/proc/self/comm", "w").write("cyclometer")
+while True:
+    time.sleep(0.0002)
+"""
+
+
+def test_wake_ups_of_another_program_of_the_name_are_not_counted() -> None:
+    key = "semaphore.posix.give_take.blocking.cross.other_cpu"
+    with subprocess.Popen([sys.executable, "-c", NAMESAKE, str(CPU), str(OTHER)]) as namesake:
+        try:
+            records = visits([key], "--proof")
+        finally:
+            namesake.kill()
+    groups = [record for record in records if isinstance(record, Group)]
+    assert groups
+    if "wakeups" not in groups[0].counters:
+        pytest.skip("this kernel shows no wake-ups to this user")
+    assert [g for g in groups if max(g.counters["wakeups"]) > g.turns] == []
+
+
 @pytest.mark.parametrize(
     "family",
     [

@@ -9,6 +9,8 @@ import pytest
 
 from cyclometer.errors import CyclometerError
 from cyclometer.estimate.rows import estimates
+from cyclometer.explain.explanation import explain
+from cyclometer.explain.sources import trace
 from cyclometer.record.schema import Flow
 from cyclometer.targets.api import MeasurementResult, Progress, Request
 from cyclometer.targets.linux.harness import Visit
@@ -55,6 +57,14 @@ def test_a_moved_system_call_has_the_same_pc_as_in_qemu_at_every_step(kernel: st
     assert found.identical
     assert (found.turns, found.differing, found.unexplained) == (8, {}, {})
     assert found.rtl_steps > 8 * 200
+
+
+def test_a_moved_turn_is_explained_to_the_cycle(kernel: str) -> None:
+    request = Request(only=(SWITCHING,), kernel=kernel)
+    turn = explain(trace(TARGET, request, [SWITCHING], steady_only=True)[SWITCHING]["steady"])
+    assert sum(part.total for part in turn.functions) == turn.whole.total
+    assert sum(turn.whole.by_cause.values()) == turn.whole.total
+    assert turn.whole.by_cause.get("unattributed", 0) <= 0.001 * turn.whole.total
 
 
 @pytest.mark.usefixtures("measured")  # it has booted

@@ -31,7 +31,16 @@ def touched(pcs: Sequence[int], known: Sequence[int] = (), isa: str = "x86_64") 
 
 def test_lines_and_pages_are_distinct_and_branches_are_of_one_turn() -> None:
     found = touched([0xFFFF_FFFF_8100_0000 + n for n in (0, 4, 63, 64, 0x1000, 4)])
-    assert found == Footprint(3, 2, Fraction(3, 2))
+    assert found == Footprint(3, 4, 2, Fraction(3, 2), 0, 0)
+
+
+def test_an_entered_function_begins_a_line_or_not() -> None:
+    steps = np.zeros(4, STEP)
+    steps["pc"], steps["privilege"] = [0x1040, 0x1050, 0x1044, 0x1050], SUPERVISOR
+    turn = turns.Turn(steps, steps[:0], 1, True, True)
+    kernel = {pc: Place(f"{pc}", starts=pc != 0x1044) for pc in (0x1040, 0x1044, 0x1050, 0x1080)}
+    found = footprint(turn, AddressMap(kernel, {}), "riscv64")
+    assert (found.entered, found.aligned, found.fetches) == (2, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +65,7 @@ def test_programs_and_kernel_are_apart_and_a_trap_is_no_branch() -> None:
     steps = np.zeros(2, STEP)
     steps["privilege"] = USER, SUPERVISOR
     turn = turns.Turn(steps, steps[:0], 1, True, True)
-    assert footprint(turn, AddressMap({}, {}), "riscv64") == Footprint(2, 2, Fraction(0))
+    assert footprint(turn, AddressMap({}, {}), "riscv64") == Footprint(2, 2, 2, Fraction(0), 0, 0)
 
 
 def moved(one: Evidence) -> Evidence:
@@ -84,4 +93,6 @@ def test_equal_counts_of_another_footprint_are_told_as_layout() -> None:
     assert not any("layout" in line for line in same)
     assert document.after.footprint.pages_4_kib == 6
     said = report.heading(explained.circle(before))[-1]
-    assert "in 7 lines of 64 bytes and 7 pages of 4 KiB" in said
+    assert "in 7 lines of 64 bytes, 7 fetches of 16 and 7 pages of 4 KiB" in said
+    found = after.footprint
+    assert said.endswith(f"{found.entered} functions, {found.aligned} at a line's beginning")

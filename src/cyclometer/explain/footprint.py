@@ -13,20 +13,24 @@ from cyclometer.explain.turn import Turn
 from cyclometer.record.address_map import AddressMap
 from cyclometer.record.trace import USER
 
-LINE_BYTES, PAGE_BYTES = 64, 4096
+LINE_BYTES, FETCH_BYTES, PAGE_BYTES = 64, 16, 4096
 _LONGEST_BYTES = {"x86_64": 15}  # of an instruction; elsewhere 4
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """Distinct lines of 64 bytes and pages of 4 KiB in which the instructions of a turn begin, user
-    and kernel apart, and the branches that a turn takes. Virtual addresses: a page that two
-    programs map at one address counts once.
+    """Distinct lines of 64 bytes, aligned windows of 16 bytes, as which cores fetch, and pages of
+    4 KiB in which the instructions of a turn begin, user and kernel apart, and the branches that a
+    turn takes. Of the distinct functions that are entered, how many begin a line. Virtual
+    addresses: a page that two programs map at one address counts once.
     """
 
     lines: int
+    fetches: int
     pages: int
     branches: Fraction
+    entered: int
+    aligned: int
 
 
 def footprint(turn: Turn, places: AddressMap, instruction_set: str) -> Footprint:
@@ -37,9 +41,9 @@ def footprint(turn: Turn, places: AddressMap, instruction_set: str) -> Footprint
     x86-64 a jump over less than 16 bytes of code that no one has executed is not seen.
     """
     user, pc = turn.steps["privilege"] == USER, turn.steps["pc"].astype(np.uint64)
-    lines, pages = (
+    lines, fetches, pages = (
         len(np.unique(pc[user] // np.uint64(size))) + len(np.unique(pc[~user] // np.uint64(size)))
-        for size in (LINE_BYTES, PAGE_BYTES)
+        for size in (LINE_BYTES, FETCH_BYTES, PAGE_BYTES)
     )
     longest = _LONGEST_BYTES.get(instruction_set, 4)
     known = {False: sorted(places.kernel), True: sorted(places.user)}
@@ -52,4 +56,8 @@ def footprint(turn: Turn, places: AddressMap, instruction_set: str) -> Footprint
             nearest = bisect_right(starts, here)
             skips = nearest < len(starts) and starts[nearest] < there
             taken += there <= here or there > here + longest or skips
-    return Footprint(lines, pages, Fraction(taken, turn.turns))
+    executed = set(zip(at, user.tolist(), strict=True))
+    entries = [address for address, mode in executed if places.at(address, mode).starts]
+    aligned = sum(address % LINE_BYTES == 0 for address in entries)
+    branches = Fraction(taken, turn.turns)
+    return Footprint(lines, fetches, pages, branches, len(entries), aligned)

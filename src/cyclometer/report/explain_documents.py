@@ -17,8 +17,11 @@ class CodeFootprint(Struct):
     """How much code the explained turns touch."""
 
     lines_64_bytes: int
+    fetches_16_bytes: Annotated[int, Meta(description="aligned windows, as which cores fetch")]
     pages_4_kib: int
     branches: Annotated[float, Meta(description="taken, per turn")]
+    functions: Annotated[int, Meta(description="entered, each once")]
+    functions_that_begin_a_line: int
 
 
 class ExplainedPart(Struct):

@@ -89,7 +89,7 @@ def _hart(lane: HartLane) -> ExplainedHart:
 
 
 def _footprint(f: Footprint) -> CodeFootprint:
-    return CodeFootprint(f.lines, f.pages, float(f.branches))
+    return CodeFootprint(f.lines, f.fetches, f.pages, float(f.branches), f.entered, f.aligned)
 
 
 def _counts(part: Part[Any]) -> dict[str, float]:

@@ -101,8 +101,9 @@ def _length(e: ExplainedTurn) -> str:
 def footprint(f: CodeFootprint) -> str:
     """How much code a turn touches, in words."""
     return (
-        f"in {f.lines_64_bytes} lines of 64 bytes and {f.pages_4_kib} pages of 4 KiB, "
-        f"{number(f.branches)} branches taken"
+        f"in {f.lines_64_bytes} lines of 64 bytes, {f.fetches_16_bytes} fetches of 16 and "
+        f"{f.pages_4_kib} pages of 4 KiB, {number(f.branches)} branches taken, {f.functions} "
+        f"functions, {f.functions_that_begin_a_line} at a line's beginning"
     )
 
 

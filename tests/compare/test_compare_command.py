@@ -174,9 +174,9 @@ def test_gate_ends_with_its_code_and_a_sentence(stored: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["a", "b", "c"], 2, "3 operands do not say which are before"),
-        (["a", "--"], 2, "stands once between them"),
-        (["a", "--", "b", "--", "c"], 2, "stands once between them"),
+        (["a", "b", "c"], 2, "which of the 3 operands come before"),
+        (["a", "--"], 2, "write it once, between them"),
+        (["a", "--", "b", "--", "c"], 2, "write it once, between them"),
         (
             ["a"],
             2,

@@ -100,7 +100,7 @@ def test_a_side_without_a_command_is_what_undoing_leads_to(root: Path, tmp_path:
 
 
 def test_a_command_without_its_undoing_is_refused(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="say it with --undo COMMAND"):
+    with pytest.raises(UsageError, match="give --undo COMMAND"):
         started(root, tmp_path, "modprobe x", "")
 
 

@@ -153,7 +153,7 @@ def wait_for(path: Path) -> None:
     ("options", "code", "said"),
     [
         ([], 2, "BEFORE and AFTER are alike"),
-        (["--after", "touch x"], 2, "say it with --undo COMMAND"),
+        (["--after", "touch x"], 2, "give --undo COMMAND"),
         (["--after", "sysctl kernel.no_such_setting=1"], 4, "cannot be read here"),
         (["--env-after", "NAME"], 2, "write it as NAME=VALUE"),
         (["--wrap-after", "no-such-program"], 2, "there is no program 'no-such-program' here"),

@@ -99,7 +99,7 @@ def test_an_image_in_the_place_of_its_firmware_is_refused(tmp_path: Path) -> Non
 
 
 def test_firmware_that_goes_on_where_it_likes_is_refused(image: Path) -> None:
-    with pytest.raises(UsageError, match=r"at an address of its own; name OpenSBI's fw_dynamic"):
+    with pytest.raises(UsageError, match=r"at a fixed address; name OpenSBI's fw_dynamic"):
         firmware.find(str(image))
 
 

@@ -174,7 +174,7 @@ def test_labels_stand_in_the_configuration_and_the_last_line_is_shown(tmp_path: 
     assert {row.configuration["mcs"] for row in found.bundle.identity.rows} == {"on"}
     assert shown
     assert all(line == "no output yet" or line in SEL4BENCH for line in shown)
-    with pytest.raises(UsageError, match="--config machine is qemu virt by the machine"):
+    with pytest.raises(UsageError, match="the machine sets --config machine to qemu virt"):
         qemu.virt().measure(replace(request, config={"machine": "x"}), {}, progress)
 
 
@@ -366,7 +366,7 @@ def test_a_place_that_is_not_there_is_refused(tmp_path: Path, wanted: Wanted, sa
 
 
 def test_a_handler_needs_an_end(image: Path) -> None:
-    with pytest.raises(UsageError, match=r"handle_trap is left by mret.*--to 0x"):
+    with pytest.raises(UsageError, match=r"handle_trap ends with mret.*--to 0x"):
         qemu.virt().spans(Request(image=image), Wanted("handle_trap"))
 
 

@@ -75,7 +75,7 @@ def command(
     if by == "interval" and (workers or 1) > 1:
         raise UsageError("measurements of real time disturb each other; leave --workers out")
     if output is not None and output.exists():
-        raise UsageError(f"{output} is there already; choose another folder")
+        raise UsageError(f"{output} exists already; choose another folder")
     root = git.root(repository)
     chain = trees.chain(root, good, bad)
     lanes = 1 if by == "interval" else min(workers or builds.cores(), max(2, len(chain) - 2))

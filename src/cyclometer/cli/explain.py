@@ -174,7 +174,7 @@ def command(
         sampled.report_samples(found, output, as_json)
         return
     if exact:
-        raise UsageError("--exact stands beside samples; what is traced is exact without it")
+        raise UsageError("--exact adds exact counts to samples; what is traced is exact already")
     image = Request(**of_image)
     _traced(sides, key, target, config, image, diff, tail, hart, output, as_json, lines)
 
@@ -182,9 +182,9 @@ def command(
 def _refuse(tail: bool, diff: bool, hart: int, asked: Wanted | None) -> None:
     """Raises UsageError for options that do not go together."""
     if tail and diff:
-        raise UsageError("--tail compares turns of one side; give it without --diff")
+        raise UsageError("--tail compares turns of one side; leave --diff out")
     if hart and (tail or asked is not None):
-        raise UsageError("--tail, --from and --every are of hart 0; give --hart without them")
+        raise UsageError("--tail, --from and --every explain hart 0; leave --hart out")
 
 
 def _traced(

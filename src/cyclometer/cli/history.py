@@ -72,7 +72,7 @@ def command(
     from cyclometer.report import history as report
 
     if how.options.amounts:
-        raise UsageError("a history is judged by a share alone; write --margin 1%")
+        raise UsageError("a history is judged by a share only; write --margin 1%")
     if git_notes:
         found = _noted(operands, commit, repository, how.options, only or ("*",))
     elif operands:

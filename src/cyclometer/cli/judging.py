@@ -146,7 +146,7 @@ class Form(Enum):
         asked |= {"markdown"} if as_markdown else set()
         asked |= {form} if form else set()
         if len(asked) > 1:
-            raise UsageError(f"the forms {' and '.join(sorted(asked))} exclude each other")
+            raise UsageError(f"{' and '.join(sorted(asked))} exclude each other; choose one")
         return _FORMS[asked.pop() if asked else "table"]
 
     def print(self, report: Report[_Result_contra], result: _Result_contra) -> None:

@@ -70,7 +70,7 @@ def _images(
     names = [name for name, _ in found if name]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise click.BadParameter(
-            f"two images are called {twice}; give each a name of its own", param=parameter
+            f"two images are called {twice}; give each a different name", param=parameter
         )
     return found
 

@@ -150,7 +150,7 @@ def together(operands: Sequence[str]) -> list[Path]:
     found = []
     for operand in operands:
         if operand == _BETWEEN:
-            raise UsageError("`--` parts two sides, and this command has none; leave it out")
+            raise UsageError("`--` separates two sides, and this command has none; leave it out")
         path = Path(operand)
         found += (
             store.bundles(path)
@@ -178,12 +178,12 @@ def _parted(operands: Sequence[str]) -> tuple[list[str], list[str]]:
         before, after = listed[:at], listed[at + 1 :]
         if not before or not after or _BETWEEN in after:
             raise UsageError(
-                "`--` parts the files before from those after, and stands once between them"
+                "`--` separates the files before from those after; write it once, between them"
             )
         return before, after
     if len(listed) > 2:
         raise UsageError(
-            f"{len(listed)} operands do not say which are before; put `--` before the first one "
-            "after"
+            f"it is not clear which of the {len(listed)} operands come before; write `--` between "
+            "those before and those after"
         )
     return listed[:1], listed[1:]

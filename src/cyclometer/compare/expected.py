@@ -148,8 +148,8 @@ def _exact(bundle: Bundle) -> dict[str, dict[str, ComparedCircle]]:
         rows[key] = circle
     if not tables:
         raise NothingMeasured(
-            f"{bundle.path or 'the bundle'} has no row of an exact clock, and others have no "
-            "figure to expect; compare it with a bundle"
+            f"{bundle.path or 'the bundle'} has no row on an exact clock, and only exact "
+            "figures can be expected; compare it with a bundle"
         )
     return tables
 

@@ -90,7 +90,7 @@ class Switch:
         commands = [action.text for action in actions if action.is_command]
         if commands and not undo:
             raise UsageError(
-                f"what undoes {commands[0]!r} is not known; say it with --undo COMMAND "
+                f"it is not known how to undo {commands[0]!r}; give --undo COMMAND "
                 "(--undo true if nothing has to be undone)"
             )
         first = {}

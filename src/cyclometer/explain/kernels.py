@@ -30,7 +30,8 @@ CONFIG = "config.CONFIG_"
 """How the fact of a kernel that is an option of its configuration begins."""
 _ABSENT = "absent"
 _KILLED = (
-    "a process that traces was killed, most likely for want of memory; name fewer circles at once"
+    "a process that traces was killed, most likely because memory ran out; name fewer circles at "
+    "once"
 )
 _SIDES = {"before": "old", "after": "new"}
 

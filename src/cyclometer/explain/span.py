@@ -98,6 +98,6 @@ def _require(spanned: Spanned, wanted: Wanted) -> None:
     if not spanned.windows:
         behind = f" after the first {wanted.skip}" if wanted.skip else ""
         raise MeasurementFailed(
-            f"nothing ran {wanted.title}{behind}: the boot {spanned.ended}; the names of functions "
-            "that were inlined are never reached"
+            f"nothing ran {wanted.title}{behind}: the boot {spanned.ended}; a function that the "
+            "compiler inlined is never reached by its name"
         )

@@ -42,7 +42,7 @@ def in_order(
         yield from pool.map(read_one, paths, chunksize=_FILES_A_TURN)
     except BrokenProcessPool as error:
         raise MeasurementFailed(
-            "a process that reads the files was killed, most likely for want of memory; ingest "
+            "a process that reads the files was killed, most likely because memory ran out; ingest "
             "fewer files at once"
         ) from error
     finally:

@@ -174,7 +174,7 @@ def _timing_options(client: Any) -> dict[str, Any]:
         return {"workers": [min(workers)]}
     if not any(worker["resources"].get(CLOCK) for worker in workers.values()):
         raise NotComparable(
-            "no worker may measure real time; start one a machine with "
+            "no worker may measure real time; start one per machine with "
             f"`dask worker ... --nthreads 1 --resources {CLOCK}=1`"
         )
     return {"resources": {CLOCK: 1}}

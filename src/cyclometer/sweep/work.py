@@ -80,8 +80,8 @@ def _measured(task: Task, location: Location) -> MeasurementResult:
             f"{n} {here.get(n, 'none')} against {task.facts.get(n, 'none')}" for n in unlike
         )
         raise NotComparable(
-            f"{platform.node()} is unlike the machine that made the plan ({differences}); install "
-            "the same versions there"
+            f"{platform.node()} differs from the machine that made the plan ({differences}); "
+            "install the same versions there"
         )
     image = done.get_image(location, task.image) if task.image else None
     measured: MeasurementResult = TARGETS.load(task.target).measure(

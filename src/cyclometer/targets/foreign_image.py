@@ -59,7 +59,7 @@ def labelled(request: Request, settings: Mapping[str, str]) -> dict[str, str]:
     """
     for name in request.config:
         if name in settings:
-            raise UsageError(f"--config {name} is {settings[name]} by the machine; leave it out")
+            raise UsageError(f"the machine sets --config {name} to {settings[name]}; leave it out")
     return {**request.config, **settings}
 
 
@@ -328,7 +328,7 @@ def _refuse_handler(known: AddressMap, name: str) -> None:
     for pc, place in known.kernel.items():
         if place.function == name and place.text in ("mret", "sret"):
             raise UsageError(
-                f"{name} is left by {place.text}, not by a return; name an end, as --to {pc:#x}"
+                f"{name} ends with {place.text}, not a return; name an end, such as --to {pc:#x}"
             )
 
 

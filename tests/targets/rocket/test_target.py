@@ -186,7 +186,7 @@ def test_the_memory_stands_in_the_options_and_in_the_configuration() -> None:
 
 
 def test_address_space_identifiers_are_refused_because_the_core_has_none() -> None:
-    with pytest.raises(UsageError, match="no identifiers of address spaces"):
+    with pytest.raises(UsageError, match="no address-space identifiers"):
         rocket.rocket()._image({"asid": "on"})
 
 

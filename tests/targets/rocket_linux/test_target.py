@@ -77,7 +77,7 @@ def test_a_state_that_the_core_does_not_have_is_refused() -> None:
     for changed, says in (
         ({"privilege": 1}, "outside of user code"),
         ({"csrs": {"satp": 9 << 60}}, "translation mode 9"),
-        ({"csrs": {"satp": 8 << 60 | 1 << 44}}, "identifiers of address spaces"),
+        ({"csrs": {"satp": 8 << 60 | 1 << 44}}, "address-space identifiers"),
     ):
         with pytest.raises(MeasurementFailed, match=says):
             checkpoint._check(state(**changed), "k")

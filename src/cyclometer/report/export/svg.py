@@ -38,6 +38,6 @@ def _sides(request: ExportRequest, e: Estimate) -> list[ReportedCircle]:
         raise NotComparable(
             f"{e.contract.key} is in {e.clock.unit} of {e.clock.name} here and in "
             f"{other.clock.unit} of "
-            f"{other.clock.name} in the bundle beside; draw them apart"
+            f"{other.clock.name} in the bundle beside; draw them separately"
         )
     return circles(request.bundle, [e], "before") + circles(request.beside.bundle, [other], "after")

@@ -43,7 +43,7 @@ class BoardTarget:
     def build(self, progress: Progress = SILENT) -> list[Path]:
         """A board's image is built by its project."""
         del progress
-        raise NotComparable("target board builds nothing; --image names what it shall boot")
+        raise NotComparable("target board builds nothing; name the image to boot with --image")
 
     def circles(self, config: dict[str, str] | None = None) -> tuple[Clock, list[Contract]]:
         """None: what a board times, its image says when it boots."""

@@ -132,8 +132,8 @@ def _fit(runner: Harness, key: str) -> tuple[Flow, list[Record]]:
         circle = next(r for r in said if isinstance(r, Circle))
         if circle.contract.interval.kind == "one_way":
             raise UsageError(
-                f"{key} times a part of a turn, which samples cannot tell from the rest; explain "
-                "the circle of its whole turn, or a kernel image with --kernel"
+                f"{key} times a part of a turn, which samples cannot separate from the rest; "
+                "explain the circle of its whole turn, or a kernel image with --kernel"
             )
         test_s = max(min(group.values), 1) / (hello.clock.hz or NS_PER_S)
         if test_s >= _TEST_S / 2 or turns >= _TURNS_MAX:

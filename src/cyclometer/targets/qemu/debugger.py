@@ -313,7 +313,7 @@ class Debugger:
             raise MeasurementFailed("the traced machine was interrupted")
         if not ready and patience_s is None and not left_s:
             raise MeasurementFailed(
-                "the traced machine did not come to its test in time; allow more by --watchdog"
+                "the traced machine did not reach its test in time; allow more with --watchdog"
             )
         for file in ready:
             data = os.read(file, _CHUNK_BYTES)

@@ -35,7 +35,5 @@ def emulator(image: Path) -> tuple[str, tuple[str, ...]]:
     order = "little" if head[5] == 1 else "big"
     machine = int.from_bytes(head[18:20], order)  # type: ignore[arg-type]
     if machine not in _EMULATORS:
-        raise NotComparable(
-            f"{image} is for machine {machine} of the ELF list, which we know no emulator for"
-        )
+        raise NotComparable(f"{image} is for ELF machine {machine}, for which no emulator is known")
     return _EMULATORS[machine]

@@ -167,8 +167,8 @@ def _machine(image: Path, data: bytes) -> Machine:
         return MACHINES["riscv64"]
     if head[4:8] == b"zimg":
         raise NotComparable(
-            f"{image} is an EFI image that unpacks itself, which the emulator cannot; name the "
-            "Image"
+            f"{image} is an EFI image that unpacks itself, which the emulator cannot boot; name "
+            "the Image"
         )
     raise BadFile(
         f"{image} is not a kernel image that we know; name a bzImage, or an arm64 or riscv64 Image"

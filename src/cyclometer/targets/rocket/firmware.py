@@ -32,13 +32,13 @@ def find(path: str) -> Path:
     except CyclometerError as error:
         raise UsageError(f"{file} is not an ELF file; name OpenSBI's fw_dynamic.elf") from error
     if runs_on != EMULATOR:
-        raise UsageError(f"{file} is not firmware for RISC-V, which the simulated cores run alone")
+        raise UsageError(f"{file} is not firmware for RISC-V, and the simulated cores run no other")
     with file.open("rb") as opened:
         content = opened.read(_MAX_BYTES)
     if not _looks_for_magic(content):
         raise UsageError(
-            f"{file} goes on at an address of its own; name OpenSBI's fw_dynamic.elf, which goes "
-            "on where the board says"
+            f"{file} continues at a fixed address; name OpenSBI's fw_dynamic.elf, which continues "
+            "where the board says"
         )
     return file
 

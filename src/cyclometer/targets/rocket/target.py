@@ -195,9 +195,7 @@ class CoreTarget:
 
     def _image(self, config: Mapping[str, str]) -> Path:
         if config.get("asid") == "on" and not self.identifiers:
-            raise UsageError(
-                "the Rocket core has no identifiers of address spaces; leave out asid=on"
-            )
+            raise UsageError("the Rocket core has no address-space identifiers; leave asid=on out")
         return reference_kernel.image(self.board, config, self.harts)
 
     def _boots(self, request: Request) -> list[dict[str, str]]:
@@ -309,11 +307,11 @@ def _check_image(request: Request, image: Path) -> None:
     """Raises UsageError for what the board cannot run."""
     if request.machine not in (None, VIRT):
         raise UsageError(
-            f"the Rocket board cannot be --machine {request.machine}; it is {VIRT} to an image "
-            "that uses RAM, CLINT, PLIC and UART where QEMU's machine has them"
+            f"the Rocket board cannot be --machine {request.machine}; it can be {VIRT}, for an "
+            "image that uses RAM, CLINT, PLIC and UART where QEMU's machine has them"
         )
     if emulator(image)[0] != EMULATOR:
-        raise UsageError(f"{image} is not an image for RISC-V, which the Rocket core runs alone")
+        raise UsageError(f"{image} is not an image for RISC-V, and the Rocket core runs no other")
 
 
 def _image_words(request: Request) -> list[str]:

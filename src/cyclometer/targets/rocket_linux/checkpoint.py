@@ -167,11 +167,11 @@ def _check(state: MachineState, kernel: str) -> None:
         )
     if satp >> _SATP_MODE != _SV39:
         raise MeasurementFailed(
-            f"{kernel} has translation mode {satp >> _SATP_MODE}, and the Rocket core has Sv39, "
-            "mode 8, alone; add no4lvl to its command line by --append"
+            f"{kernel} has translation mode {satp >> _SATP_MODE}, and the Rocket core has only "
+            "Sv39, mode 8; add no4lvl to its command line with --append"
         )
     if satp & _SATP_IDENTIFIER:
         raise MeasurementFailed(
-            f"{kernel} uses identifiers of address spaces, which the Rocket core does not have; "
-            "take a kernel that looks for them first, as Linux does"
+            f"{kernel} uses address-space identifiers, which the Rocket core does not have; use a "
+            "kernel that probes for them, as Linux does"
         )

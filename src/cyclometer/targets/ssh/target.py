@@ -148,5 +148,5 @@ def _program(architecture: str, circles: tuple[Path, ...] = ()) -> Path:
 def _usable(line: Line, root: Path) -> UsableCpus:
     found = facts.CPUS_ALLOWED.search(text(root, "proc/self/status") or "")
     if found is None:
-        raise MeasurementFailed(f"{line.host} does not say which CPUs may be used; is it a Linux?")
+        raise MeasurementFailed(f"{line.host} does not say which CPUs may be used; is it Linux?")
     return UsableCpus(frozenset(parse_cpus(found[1])), root)

@@ -49,12 +49,14 @@ class AlignedDifference:
 
     @property
     def value(self) -> float:
-        """log(after / before), each the mean over its sessions."""
+        """log(after / before), each the mean over its sessions; without a unit."""
         return float(np.mean(self.after) - np.mean(self.before))
 
     @property
     def own_variance(self) -> float:
-        """Of `value`, as far as the sessions' own visits show it."""
+        """The variance of `value`, in squared logarithms, as far as the sessions' own visits show
+        it.
+        """
         return sum(variance for variance, _ in self.parts)
 
 

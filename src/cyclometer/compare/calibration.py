@@ -186,7 +186,9 @@ def read(file: Path) -> Calibration | None:
 
 
 def keep(known: Calibration, folder: Path) -> Path:
-    """Writes a calibration in place of an older one of that machine; where it is."""
+    """Writes a calibration in place of an older one of that machine, and returns the path of its
+    file. Raises MeasurementFailed if the file cannot be written.
+    """
     file = path(folder, known.machine)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -86,7 +86,7 @@ def _distinct(runs: Sequence[RunEstimate]) -> FloatArray:
 
 
 def images(pair: Pair) -> tuple[int, int]:
-    """How many different images each side booted; 0 where nobody says."""
+    """How many different images each side booted, before and after; 0 if the bundles do not say."""
     assert pair.before is not None
     assert pair.after is not None
     return len(set(pair.before.images)), len(set(pair.after.images))

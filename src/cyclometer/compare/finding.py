@@ -125,10 +125,12 @@ class Finding:
 
     @property
     def key(self) -> str:
+        """Of the circle."""
         return self.pair.key
 
     @property
     def unit(self) -> str:
+        """Of `before` and `after`, as the clock of either side names it."""
         either = self.pair.before or self.pair.after
         return either.estimate.clock.unit if either else UNITS[0]
 
@@ -151,10 +153,12 @@ class Finding:
 
     @property
     def before(self) -> LevelsEstimate | None:
+        """The latency per turn before, in `unit`; None if there is none."""
         return _latency(self.pair.before)
 
     @property
     def after(self) -> LevelsEstimate | None:
+        """The latency per turn after, in `unit`; None if there is none."""
         return _latency(self.pair.after)
 
 

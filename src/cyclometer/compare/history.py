@@ -91,10 +91,12 @@ class Series:
 
     @property
     def key(self) -> str:
+        """Of the circle."""
         return self.points[0].key
 
     @property
     def unit(self) -> str:
+        """Of the points' values."""
         return self.points[0].unit
 
 

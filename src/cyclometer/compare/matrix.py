@@ -31,10 +31,12 @@ class MatrixRow:
 
     @property
     def contract(self) -> Contract:
+        """Of the circle, as its first bundle states it."""
         return next(cell for cell in self.cells if cell is not None).estimate.contract
 
     @property
     def unit(self) -> str:
+        """Of the latencies, as the clock of the first bundle names it."""
         return next(cell for cell in self.cells if cell is not None).estimate.clock.unit
 
     @property

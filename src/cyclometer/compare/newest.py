@@ -30,6 +30,7 @@ class Newest:
 
     @property
     def key(self) -> str:
+        """Of the circle."""
         return self.point.key
 
 

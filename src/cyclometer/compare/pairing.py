@@ -57,6 +57,7 @@ class ComparedCircle:
 
     @property
     def key(self) -> str:
+        """Of the circle."""
         return self.estimate.contract.key
 
 
@@ -88,6 +89,7 @@ class Pair:
 
     @property
     def key(self) -> str:
+        """Of the circle."""
         either = self.before or self.after
         assert either is not None
         return either.key

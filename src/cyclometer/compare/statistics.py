@@ -148,6 +148,9 @@ def decide(
         adjusted_p: p after `adjust` over all rows; None for a row that stands alone.
         share: of the significance level that one more row of the suite has to stay below, (rows
             already found + 1) / rows in Benjamini and Hochberg's procedure.
+
+    Raises:
+        ValueError: the margin is negative.
     """
     if not margin >= 0:
         raise ValueError(f"The margin is {margin:g}; it must be a fraction such as 0.01.")

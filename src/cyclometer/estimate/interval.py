@@ -40,8 +40,8 @@ class Interval:
 
 
 def samples(values: ArrayLike, at_least: int = 1, name: str = "samples") -> FloatArray:
-    """`values` as a float64 array of shape (n,), n >= at_least, all finite; ValueError says what is
-    wrong.
+    """`values` as a float64 array of shape (n,). Raises ValueError if it has more dimensions, fewer
+    than `at_least` values, or one that is not finite.
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
@@ -60,8 +60,8 @@ def samples(values: ArrayLike, at_least: int = 1, name: str = "samples") -> Floa
 
 
 def critical_value(level: float, df: float = math.inf) -> float:
-    """Two-sided critical value of Student's t with `df` degrees; the normal one when df is
-    infinite.
+    """Two-sided critical value of Student's t with `df` degrees of freedom, in standard errors; of
+    the normal distribution if df is infinite. Raises ValueError for a level outside 0 to 1.
     """
     if not 0 < level < 1:
         raise ValueError(

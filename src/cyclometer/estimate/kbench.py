@@ -83,7 +83,7 @@ def required_tests(group: KBenchEstimate, e: float) -> int:
     """S' of equation 3.3: tests for which the half-width falls to the fraction `e` of the mean.
 
     The level is that of the group's interval, and the critical value is the normal one, as in the
-    equation.
+    equation. Raises ValueError unless `e` is positive.
     """
     if not e > 0:
         raise ValueError(f"e is {e}; the wanted half-width is a positive fraction of the mean.")

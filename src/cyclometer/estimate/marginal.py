@@ -84,7 +84,9 @@ class Groups:
 
     @property
     def known(self) -> tuple[FloatArray, FloatArray] | None:
-        """Variance and degrees of freedom of the locations, where they are known."""
+        """Variance, in the squared unit of A, and degrees of freedom of each group's location, of
+        shape (groups,) each; None if they are not known.
+        """
         return None if self.variance is None or self.df is None else (self.variance, self.df)
 
 
@@ -103,7 +105,9 @@ def fit(A: ArrayLike, N: ArrayLike, level: float = 0.95, resolution: float = 1.0
 
 
 def group_means(A: ArrayLike, N: ArrayLike, resolution: float = 1.0) -> Groups:
-    """The groups of `fit`: mean and variance of the mean of the tests of each size."""
+    """The groups of `fit`: mean and variance of the mean of the tests of each size, in the unit of
+    A and its square. Raises ValueError if A and N differ in shape.
+    """
     accumulated, turns = samples(A, 2, "A"), samples(N, 2, "N")
     if accumulated.shape != turns.shape:
         raise ValueError(

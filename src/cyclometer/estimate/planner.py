@@ -60,7 +60,8 @@ def for_half_width(
     POWER; None if no plan does.
 
     The variance that R runs will show is the pilot's times an F variable with R - 1 and pilot - 1
-    degrees of freedom; its quantile POWER widens the half-width.
+    degrees of freedom; its quantile POWER widens the half-width. Raises ValueError unless
+    `half_width` is positive.
     """
     if not half_width > 0:
         raise ValueError(f"The wanted half-width is {half_width:g}; it must be positive.")

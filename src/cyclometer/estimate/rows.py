@@ -105,7 +105,9 @@ class Estimate:
 
     @property
     def ns(self) -> float | None:
-        """The latency in nanoseconds, where the clock has a known rate."""
+        """The latency in nanoseconds per turn; None if there is none, or the clock's rate is not
+        known.
+        """
         one = self.latency
         return None if one is None else to_ns(one.value, self.clock.unit, self.clock.hz)
 

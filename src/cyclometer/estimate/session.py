@@ -126,6 +126,7 @@ class Session:
 
     @property
     def visits(self) -> int:
+        """How many visits the session has."""
         return self.seconds.size
 
     @property
@@ -152,7 +153,9 @@ class Session:
         return self.less if subtract and self.less is not None else self.whole
 
     def cost_error(self, subtract: bool) -> float:
-        """Standard error that a subtracted fixed cost leaves in every y alike."""
+        """Standard error, in logarithms of the latency, that a subtracted fixed cost leaves in
+        every y alike; 0 if none is subtracted.
+        """
         if not subtract or self.less is None or self.fixed_cost is None:
             return 0.0
         return self.fixed_cost.c_standard_error * self.share
@@ -367,8 +370,8 @@ def _between_processes(
 
 
 def satterthwaite(parts: tuple[tuple[float, float], ...]) -> tuple[float, float]:
-    """Sum of variances, each with its degrees of freedom, and the degrees of the sum (Satterthwaite
-    1946).
+    """The sum of variances and its degrees of freedom, from (variance, degrees of freedom) of each
+    part (Satterthwaite 1946). The unit is that of the parts.
     """
     total = sum(variance for variance, _ in parts)
     if not total:

@@ -36,7 +36,7 @@ class AddressMap:
         return found or Place(f"[no symbol, {pc & ~0xFFF:#x}]")
 
     def addresses(self, insn: int) -> list[int]:
-        """Where an encoding stands, in either image."""
+        """The addresses of an instruction's encoding in either image, in ascending order."""
         return sorted(
             {
                 pc

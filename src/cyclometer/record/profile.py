@@ -51,7 +51,7 @@ class Profile(msgspec.Struct, frozen=True):
 
     @property
     def seen(self) -> int:
-        """Samples of the circle itself."""
+        """How many samples the circle itself has."""
         return sum(stack.count for stack in self.stacks)
 
 

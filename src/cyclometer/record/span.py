@@ -29,6 +29,7 @@ class Wanted:
 
     @property
     def title(self) -> str:
+        """From where to where, in words."""
         return f"from {self.start} to {self.stop or 'its return'}"
 
 

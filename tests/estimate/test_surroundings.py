@@ -55,3 +55,8 @@ def test_idle_states_are_summed_over_the_visits_of_a_circle() -> None:
 )
 def test_a_plan_that_makes_no_sense_tells_nothing(order: list[Any]) -> None:
     assert surroundings.rates(identity(*order)) == {}
+
+
+def test_shares_of_the_time_have_two_digits_and_no_exponent() -> None:
+    said = [surroundings.in_words("pressure_us", share) for share in (1, 0.104, 0.0034)]
+    assert [words.split(" of")[0] for words in said] == ["100 %", "10 %", "0.34 %"]

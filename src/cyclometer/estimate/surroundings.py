@@ -94,4 +94,5 @@ def in_words(name: str, value: float) -> str:
         PRESSURE: "with tasks waiting for a CPU",
         IDLE: "in which a CPU was idle",
     }
-    return f"{100 * value:.2g} % of the time {what[name]}"
+    percent = float(f"{100 * value:.2g}")  # two digits, and 100 without an exponent
+    return f"{percent:g} % of the time {what[name]}"

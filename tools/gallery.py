@@ -114,7 +114,7 @@ EXPERIMENTS = (
     ),
     Experiment("cores", "One turn on two cores", "cycles", ("instructions", "cycles")),
     Experiment("layout", "What moving code alone changes", "cycles", ("least", "mean", "greatest")),
-    Experiment("big-lock", "One lock, or one per object", "cycles", ("biglock", "fine")),
+    Experiment("big-lock", "One lock, or one per object", "cycles", ("biglock", "fine"), table=1),
     Experiment("linux-6.1-6.12-rt", "Linux 6.1, 6.12 and RT", "instructions", ("before", "after")),
     Experiment("kdiff-mitigations", "Mitigations off, counted", "instructions", ("old", "new")),
     Experiment(

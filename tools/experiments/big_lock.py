@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Is a big lock fine for a microkernel? Rows between two Rocket cores, and how each hart fares."""
+"""Is a big lock fine for a microkernel? Rows of one hart and between two Rocket cores, with fast
+and slow memory, and how each hart fares.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import board
 
@@ -17,7 +20,16 @@ from cyclometer.targets.api import SILENT, Request
 from cyclometer.targets.rocket.target import rocket_duo
 
 SCHEMES = ("biglock", "fine")
+MEMORY_CYC = (0, 20)
 FLOW = Flow(initial=4, delta=4, groups=2, tests=2)
+ONE_HART = (
+    "endpoint.round_trip.words_0.same",
+    "endpoint.round_trip.words_0.cross",
+    "notification.round_trip.low_to_high.u_to_u.cross",
+    "notification.signal.immediate.user",
+    "semaphore.give.immediate.user",
+    "thread.yield.preemptive.ctx.u_to_u",
+)
 TWO_HARTS = (
     "endpoint.round_trip.words_0.cross.other_cpu",
     "notification.round_trip.cross.other_cpu",
@@ -34,9 +46,11 @@ EXPLAINED = (
 )
 
 
-def rows() -> list[MatrixRow]:
+def rows(keys: Sequence[str], schemes: Sequence[str], memory_cyc: int) -> list[MatrixRow]:
     """What `cyclometer compare --across smp` pairs, a column for each scheme."""
-    requests = {scheme: request(scheme, TWO_HARTS) for scheme in SCHEMES}
+    requests = {
+        scheme: replace(request(scheme, keys), memory_latency_cyc=memory_cyc) for scheme in schemes
+    }
     sides = {
         scheme: side([rocket_duo().measure(asked, {}, SILENT).bundle])
         for scheme, asked in requests.items()
@@ -50,18 +64,26 @@ def request(scheme: str, keys: Sequence[str]) -> Request:
     return Request(only=tuple(keys), config=config, flow=FLOW, quick=True)
 
 
-def line(row: MatrixRow) -> tuple[str, ...]:
-    """A row with the cycles of each scheme, and the second as a multiple of the first. Raises
+def line(row: MatrixRow, memory_cyc: int) -> tuple[str, ...]:
+    """A row with the cycles of each scheme, and all but the first as multiples of the first. Raises
     ValueError for a row without a valid latency.
     """
     found = [cell.estimate for cell in row.cells if cell and cell.estimate.valid]
-    one, many = (e.latency.value for e in found if e.latency is not None)
-    return f"`{row.contract.key}`", f"{one:,.0f}", f"{many:,.0f}", f"{many / one:.2f}"
+    cycles = [e.latency.value for e in found if e.latency is not None]
+    if len(cycles) < len(row.cells):
+        raise ValueError(f"{row.contract.key} has no latency under every scheme")
+    ratios = (f"{other / cycles[0]:.2f}" for other in cycles[1:])
+    slower = f" memory +{memory_cyc}" if memory_cyc else ""
+    return f"`{row.contract.key}`{slower}", *(f"{c:,.0f}" for c in cycles), *ratios
 
 
-def measured() -> str:
-    """The table of all rows."""
-    return board.table(("row", *SCHEMES, "fine / biglock"), map(line, rows()))
+def measured(keys: Sequence[str], schemes: Sequence[str]) -> str:
+    """The table of some rows, for each latency of the memory."""
+    ratios = [f"{scheme} / {schemes[0]}" for scheme in schemes[1:]]
+    return board.table(
+        ["row", *schemes, *ratios],
+        [line(row, cyc) for cyc in MEMORY_CYC for row in rows(keys, schemes, cyc)],
+    )
 
 
 def spent(scheme: str) -> dict[str, list[Explanation]]:
@@ -97,5 +119,6 @@ def of_harts() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    board.write("big-lock.md", **{"two-harts": measured()})
+    board.write("big-lock.md", **{"one-hart": measured(ONE_HART, ("off", *SCHEMES))})
+    board.write("big-lock.md", **{"two-harts": measured(TWO_HARTS, SCHEMES)})
     board.write("big-lock.md", spent=explained())

@@ -271,7 +271,9 @@ def test_a_killed_harness_loses_only_what_it_had_not_measured() -> None:
             os.kill(killed[0], signal.SIGKILL)
 
     request = Request(only=("syscall.*",), budget_s=5, seed=1)
-    bundle = LinuxTarget().measure(request, {}, Progress(kill_one)).bundle
+    measured = LinuxTarget().measure(request, {}, Progress(kill_one))
+    assert measured.broken
+    bundle = measured.bundle
     ended = [p for p in bundle.identity.problems if "harness ended" in p.what]
     assert [p.where for p in ended] == ["run 2"]
     assert any("without its `end`" in p.what for p in bundle.identity.problems)

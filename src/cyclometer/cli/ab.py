@@ -140,8 +140,8 @@ def command(
     found = verdicts.compare(before, after, how.options)
     how.form.print(comparison, found)
     click.echo(f"stored in {folder}", err=True)
-    interrupted = any(one.interrupted for one in results)
-    sys.exit(FAILED if interrupted else verdicts.gate_code(found))
+    cut_short = any(one.interrupted or one.broken for one in results)
+    sys.exit(FAILED if cut_short else verdicts.gate_code(found))
 
 
 def _measure(

@@ -99,6 +99,7 @@ class Measurement:
         self.program, self.launch = program, launch
         self.calibrating = _FIRST_RUN  # the run whose harness calibrates
         self.sides = 1  # that share the time
+        self.broken = False  # a run's harness ended before its plan
         self.cold_runs = min(settings.runs, _COLD_RUNS)
         self.rounds = settings.rounds  # fewer where time is short
         self.contracts = {contract.key: contract for contract in contracts}
@@ -139,7 +140,7 @@ class Measurement:
         consoles = {f"run-{run}": bytes(runner.console) for run, runner in self.harnesses.items()}
         trace = {kernel_trace.NAME: self.trace.newest()} if self.trace and above else {}
         return MeasurementResult(
-            assembler.bundle(), consoles, interrupted, above=above, files=trace
+            assembler.bundle(), consoles, interrupted, self.broken, above, files=trace
         )
 
     def _why_nothing(self) -> str:
@@ -173,6 +174,7 @@ class Measurement:
         took_s = ended - started
         records = runner.take()  # in the time of the pause
         if not runner.alive:
+            self.broken = True
             what = (
                 f"the harness ended during {key} (status {runner.status}); its earlier visits "
                 "are kept"

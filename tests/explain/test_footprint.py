@@ -31,7 +31,7 @@ def touched(pcs: Sequence[int], known: Sequence[int] = (), isa: str = "x86_64") 
 
 def test_lines_and_pages_are_distinct_and_branches_are_of_one_turn() -> None:
     found = touched([0xFFFF_FFFF_8100_0000 + n for n in (0, 4, 63, 64, 0x1000, 4)])
-    assert found == Footprint(3, 4, 2, Fraction(3, 2), 0, 0)
+    assert found == Footprint(Fraction(3), 3, 4, 2, Fraction(3, 2), 0, 0)
 
 
 def test_an_entered_function_begins_a_line_or_not() -> None:
@@ -65,7 +65,8 @@ def test_programs_and_kernel_are_apart_and_a_trap_is_no_branch() -> None:
     steps = np.zeros(2, STEP)
     steps["privilege"] = USER, SUPERVISOR
     turn = turns.Turn(steps, steps[:0], 1, True, True)
-    assert footprint(turn, AddressMap({}, {}), "riscv64") == Footprint(2, 2, 2, Fraction(0), 0, 0)
+    found = footprint(turn, AddressMap({}, {}), "riscv64")
+    assert found == Footprint(Fraction(2), 2, 2, 2, Fraction(0), 0, 0)
 
 
 def moved(one: Evidence) -> Evidence:

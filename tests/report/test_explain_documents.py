@@ -15,6 +15,7 @@ from cyclometer.compare.why import Why
 from cyclometer.explain import profile, span
 from cyclometer.explain.difference import difference
 from cyclometer.explain.explanation import explain
+from cyclometer.explain.layout import FootprintChange, FootprintChanges
 from cyclometer.explain.tail import tail
 from cyclometer.report import documents, explained, explanation, why
 from cyclometer.report import profile as sampled
@@ -39,7 +40,14 @@ def printed() -> dict[str, Struct]:
         "paths": spans.as_json("made-up", windows, test_span.WANTED, paths),
         "profile": sampled.as_json(shares[0], steady),
         "profile-difference": sampled.difference_json(shares[0], shares[1], changes),
-        "why": why.as_json([Why("a.b", {"cycles": 2.0}, {"cycles": 3.0}, "one more")]),
+        "why": why.as_json(
+            why.Reasons(
+                [Why("a.b", {"cycles": 2.0}, {"cycles": 3.0}, "one more")],
+                FootprintChanges(
+                    [FootprintChange("a.b", steady.footprint, cold.footprint)], ["c.d"], []
+                ),
+            )
+        ),
     }
 
 

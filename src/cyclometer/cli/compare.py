@@ -36,7 +36,8 @@ class _Compare(sides.TwoSides):
 @click.option(
     "--why",
     is_flag=True,
-    help="Also print what the processor counted per turn on both sides (two bundles).",
+    help="Print what the processor counted per turn on both sides, and how much code a turn "
+    "touches if both have traces (two bundles).",
 )
 def command(
     operands: tuple[str, ...],
@@ -67,8 +68,13 @@ def command(
 
 def _why(paths: list[Path], form: Form) -> None:
     from cyclometer.compare import why
+    from cyclometer.explain import layout
     from cyclometer.report import why as report
 
     if len(paths) != 2:
         raise UsageError("--why takes two bundles: `cyclometer compare --why BEFORE AFTER`")
-    form.print(report, why.why(*sides.load(paths)))
+    before, after = (sides.load([path])[0] for path in paths)
+    footprints = layout.kept(paths[0], paths[1], why.shared(before, after))
+    for reason in footprints.unread:
+        click.echo(f"no footprint of {reason}", err=True)
+    form.print(report, report.Reasons(why.why(before, after), footprints))

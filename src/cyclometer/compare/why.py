@@ -22,14 +22,17 @@ class Why:
     sentence: str
 
 
+def shared(before: Bundle, after: Bundle) -> list[str]:
+    """The circles of both bundles, in the order of the first."""
+    keys = dict.fromkeys(row.contract.key for row in before.identity.rows)
+    others = {row.contract.key for row in after.identity.rows}
+    return [key for key in keys if key in others]
+
+
 def why(before: Bundle, after: Bundle) -> list[Why]:
     """Every circle of both bundles whose proofs have the processor's counters."""
-    keys = list(dict.fromkeys(row.contract.key for row in before.identity.rows))
-    others = {row.contract.key for row in after.identity.rows}
     found = []
-    for key in keys:
-        if key not in others:
-            continue
+    for key in shared(before, after):
         x, y = per_turn(before, key), per_turn(after, key)
         if x and y:
             found.append(Why(key, x, y, _sentence(x, y)))

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from cyclometer.errors import NotComparable
 from cyclometer.explain.explanation import Explanation
+from cyclometer.explain.footprint import only_layout
 from cyclometer.explain.parts import Part
 from cyclometer.record.trace import CAUSES
 
@@ -53,8 +54,7 @@ class Difference:
     @property
     def only_layout(self) -> bool:
         """Whether as many instructions retire from other lines, pages or branches."""
-        counts = [e.a_turn(e.whole.instructions) for e in (self.before, self.after)]
-        return counts[0] == counts[1] and self.before.footprint != self.after.footprint
+        return only_layout(self.before.footprint, self.after.footprint)
 
 
 def difference(before: Explanation, after: Explanation) -> Difference:

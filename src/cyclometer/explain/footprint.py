@@ -22,9 +22,11 @@ class Footprint:
     """Distinct lines of 64 bytes, aligned windows of 16 bytes, as which cores fetch, and pages of
     4 KiB in which the instructions of a turn begin, user and kernel apart, and the branches that a
     turn takes. Of the distinct functions that are entered, how many begin a line. Virtual
-    addresses: a page that two programs map at one address counts once.
+    addresses: a page that two programs map at one address counts once. `instructions` are those
+    that retire in one turn.
     """
 
+    instructions: Fraction
     lines: int
     fetches: int
     pages: int
@@ -34,7 +36,7 @@ class Footprint:
 
 
 def footprint(turn: Turn, places: AddressMap, instruction_set: str) -> Footprint:
-    """Of all explained turns; `branches` is that of one.
+    """Of all explained turns; `branches` and `instructions` are those of one.
 
     A branch is taken where the next instruction in the same mode does not follow: it stands
     before, farther on than the longest instruction reaches, or behind another known one. So on
@@ -59,5 +61,10 @@ def footprint(turn: Turn, places: AddressMap, instruction_set: str) -> Footprint
     executed = set(zip(at, user.tolist(), strict=True))
     entries = [address for address, mode in executed if places.at(address, mode).starts]
     aligned = sum(address % LINE_BYTES == 0 for address in entries)
-    branches = Fraction(taken, turn.turns)
-    return Footprint(lines, fetches, pages, branches, len(entries), aligned)
+    branches, instructions = Fraction(taken, turn.turns), Fraction(len(at), turn.turns)
+    return Footprint(instructions, lines, fetches, pages, branches, len(entries), aligned)
+
+
+def only_layout(before: Footprint, after: Footprint) -> bool:
+    """Whether as many instructions retire from other lines, pages or branches."""
+    return before.instructions == after.instructions and before != after

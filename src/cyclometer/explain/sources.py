@@ -14,6 +14,7 @@ from cyclometer.record.profile import ROLE, Profile, pack, unpack
 from cyclometer.targets.api import SILENT, Progress, Request, Target, Tracer
 
 _FILE_MAX_BYTES = 64 << 20
+_STEADY = ".steady.gz"  # how such a file's name ends
 
 
 def trace(
@@ -96,6 +97,20 @@ def kept(bundle: Path, key: str) -> dict[str, Evidence]:
             f"`cyclometer explain --kernel IMAGE {key}`"
         )
     return {role: evidence.unpack(_read(path), str(path)) for role, path in found.items()}
+
+
+def traced(bundle: Path) -> set[str]:
+    """The circles of which a bundle keeps a steady turn."""
+    files = (bundle / evidence.FOLDER).glob(f"*{_STEADY}")
+    return {file.name.removesuffix(_STEADY) for file in files}
+
+
+def steady(bundle: Path, key: str) -> Evidence:
+    """The steady turn of a circle that is among those `traced`. Raises BadFile if its file is
+    damaged.
+    """
+    path = bundle / evidence.FOLDER / f"{key}{_STEADY}"
+    return evidence.unpack(_read(path), str(path))
 
 
 def profile_file(profile: Profile) -> dict[str, bytes]:

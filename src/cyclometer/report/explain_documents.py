@@ -16,6 +16,7 @@ SampledShare = Annotated[float, Meta(description="of the samples: 0.01 is 1 %")]
 class CodeFootprint(Struct):
     """How much code the explained turns touch."""
 
+    instructions: Annotated[float, Meta(description="retired, per turn")]
     lines_64_bytes: int
     fetches_16_bytes: Annotated[int, Meta(description="aligned windows, as which cores fetch")]
     pages_4_kib: int
@@ -283,7 +284,24 @@ class CountedCircle(Struct):
     sentence: str
 
 
+class ChangedFootprint(Struct):
+    """The code that a turn of one circle touches."""
+
+    circle: str
+    before: CodeFootprint
+    after: CodeFootprint
+    only_layout: Annotated[
+        bool, Meta(description="as many instructions from other lines, pages or branches")
+    ]
+
+
 class Counted(Struct):
-    """`compare --why`: the processor's counters of two sides."""
+    """`compare --why`: the processor's counters of two sides, and the code that turns touch."""
 
     circles: list[CountedCircle]
+    footprints: Annotated[
+        list[ChangedFootprint], Meta(description="of circles that both bundles have a trace of")
+    ]
+    untraced: Annotated[
+        list[str], Meta(description="circles of which not both bundles have a trace")
+    ]

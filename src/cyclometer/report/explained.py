@@ -58,7 +58,7 @@ def turn(e: Explanation) -> ExplainedTurn:
         exact=e.turn.exact,
         steady=e.turn.steady,
         in_sequence=e.in_sequence,
-        footprint=_footprint(e.footprint),
+        footprint=footprint(e.footprint),
         hart=e.hart,
         harts=[_hart(lane) for lane in e.harts],
         causes={part.name: part.total for part in e.causes},
@@ -88,8 +88,17 @@ def _hart(lane: HartLane) -> ExplainedHart:
     return ExplainedHart(lane.hart, waited, stretches)
 
 
-def _footprint(f: Footprint) -> CodeFootprint:
-    return CodeFootprint(f.lines, f.fetches, f.pages, float(f.branches), f.entered, f.aligned)
+def footprint(f: Footprint) -> CodeFootprint:
+    """How much code the turns touch."""
+    return CodeFootprint(
+        float(f.instructions),
+        f.lines,
+        f.fetches,
+        f.pages,
+        float(f.branches),
+        f.entered,
+        f.aligned,
+    )
 
 
 def _counts(part: Part[Any]) -> dict[str, float]:
@@ -157,9 +166,7 @@ def _members(found: Difference) -> dict[str, Any]:
 
 def _side(e: Explanation) -> ExplainedSide:
     facts = e.facts
-    return ExplainedSide(
-        facts.target, facts.configuration, float(e.length), _footprint(e.footprint)
-    )
+    return ExplainedSide(facts.target, facts.configuration, float(e.length), footprint(e.footprint))
 
 
 def _changed(one: PartChange) -> ChangedPart:

@@ -98,13 +98,31 @@ def _length(e: ExplainedTurn) -> str:
     return f"{steady}{number(length(e))} {e.unit}{hart}"
 
 
-def footprint(f: CodeFootprint) -> str:
-    """How much code a turn touches, in words."""
-    return (
-        f"in {f.lines_64_bytes} lines of 64 bytes, {f.fetches_16_bytes} fetches of 16 and "
-        f"{f.pages_4_kib} pages of 4 KiB, {number(f.branches)} branches taken, {f.functions} "
-        f"functions, {f.functions_that_begin_a_line} at a line's beginning"
+def footprint(f: CodeFootprint, then: CodeFootprint | None = None) -> str:
+    """How much code a turn touches, in words; of two sides how that changes."""
+    lines, fetches, pages, branches, functions, aligned = (
+        from_to(x, y) for x, y in zip(_sizes(f), _sizes(then or f), strict=True)
     )
+    return (
+        f"in {lines} lines of 64 bytes, {fetches} fetches of 16 and {pages} pages of 4 KiB, "
+        f"{branches} branches taken, {functions} functions, {aligned} at a line's beginning"
+    )
+
+
+def _sizes(f: CodeFootprint) -> tuple[float, ...]:
+    return (
+        f.lines_64_bytes,
+        f.fetches_16_bytes,
+        f.pages_4_kib,
+        f.branches,
+        f.functions,
+        f.functions_that_begin_a_line,
+    )
+
+
+def from_to(before: float, after: float) -> str:
+    """Both figures, or one if they are equal."""
+    return number(before) if before == after else f"{number(before)} to {number(after)}"
 
 
 def options(configuration: Mapping[str, str]) -> str:

@@ -25,13 +25,14 @@ KINDS = {
 _WIDTH = 100
 
 _MADE = "Written by `make catalogue` from the contracts of the circles; edit those, not this page."
+_WORDS = "A circle is a benchmark, a turn one iteration. The counts of *expect* are checked."
 HEAD = f"""# Catalogue of circles
 
 {_MADE}
 
-A circle is a benchmark; circles of one family time one thing. *Expect* holds the exact counts of a
-turn (iteration) that the contract check demands. `cyclometer show --circle KEY` prints a circle's
-contract with its figures.
+A circle is a benchmark; circles of one family time one thing. *Expect* holds the exact counts per
+turn (iteration), which are checked. `cyclometer show --circle KEY` prints a circle's contract with
+its figures.
 """
 
 
@@ -94,7 +95,7 @@ def _circles(rows: Iterable[dict[str, Any]]) -> list[_Circle]:
 
 
 def _page(heading: str, circles: Sequence[_Circle], targets: int) -> str:
-    lines = [f"# {heading}", "", _MADE, "", "[All families](../catalogue.md)", ""]
+    lines = [f"# {heading}", "", _MADE, "", _WORDS, "", "[All families](../catalogue.md)", ""]
     for key, contract, of_targets in circles:
         interval = contract["interval"]
         kind = interval["kind"].replace("_", " ")

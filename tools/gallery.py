@@ -58,7 +58,7 @@ class Experiment(NamedTuple):
 PAGES = (
     Page(
         "report",
-        "One measurement: every circle of a kernel with its latency, drawn on one scale",
+        "One measurement: every circle (benchmark) of a kernel with its latency, on one scale",
         "cyclometer report default -o report.html",
         "report.html",
         780,
@@ -72,7 +72,7 @@ PAGES = (
     ),
     Page(
         "circle",
-        "The page of one circle of Linux: figures, samples, distribution, and what a turn is",
+        "The page of one circle of Linux: figures, samples, distribution, and what a turn does",
         "cyclometer report session-08 session-09 -o sessions.html",
         "sessions.html",
         1900,  # all of it, or the browser scrolls to the anchor

@@ -53,6 +53,9 @@ PHRASES = {
     r"\b[Bb]efore against after\b|\bsets? \S+ side by side\b": "compares before with after",
     r"\bEnds? with [0-9] (if|where|at|although)\b": "exits with",
     r"\ba poor witness\b|\bto bury\b": "an unreliable estimate; to reap",
+    r"\b(cycles|turns|boots|instructions) a second\b": "per second",
+    r"\b(point|record|round trip) an? (turn|visit|size|instruction)\b": "one ... per ...",
+    r"\bladder of conditions\b|\bWho (tells|draws)\?": "a series of conditions; name what decides",
 }
 
 

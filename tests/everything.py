@@ -16,10 +16,11 @@ from cyclometer.compare.pairing import side
 from cyclometer.errors import CyclometerError
 from cyclometer.lint import check
 from cyclometer.report import aa as printed_aa
-from cyclometer.report import comparison, detail, documents, table
+from cyclometer.report import comparison, detail, table
 from cyclometer.report import history as printed_history
 from cyclometer.report import matrix as printed_matrix
 from cyclometer.report.chart.registry import CHARTS
+from cyclometer.report.documents import kinds
 from cyclometer.report.export import EXPORTERS
 from cyclometer.report.export.request import make
 from cyclometer.report.html.document import document
@@ -83,4 +84,4 @@ def _of_circle(bundle: Bundle, key: str) -> Iterator[tuple[str, Callable[[], Any
 
 
 def _strict(value: Any) -> str:
-    return json.dumps(documents.plain(value), allow_nan=False)
+    return json.dumps(kinds.plain(value), allow_nan=False)

@@ -17,7 +17,7 @@ import click
 
 from cyclometer.cli import COMMANDS
 from cyclometer.cli.glossary import GLOSSARY
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds
 from findings import ROOT
 
 STAGED = "build/documentation"
@@ -89,9 +89,7 @@ def schemas() -> str:
         "`schema` is one of these, with its version. `cyclometer schema KIND` prints the JSON "
         "Schema.\n\n| schema | printed by |\n|---|---|\n"
     )
-    rows = [
-        f"| `{documents.name(kind)}` | {documents.describe(kind)} |" for kind in documents.KINDS
-    ]
+    rows = [f"| `{kinds.name(kind)}` | {kinds.describe(kind)} |" for kind in kinds.KINDS]
     return head + "\n".join(rows) + "\n"
 
 

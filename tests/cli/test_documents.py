@@ -18,7 +18,9 @@ from click.testing import CliRunner
 from cyclometer.bundle import store
 from cyclometer.cli import COMMANDS, cli, doctor, kdiff
 from cyclometer.explain import kernels, sources
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds
+from cyclometer.report.documents.machine import HostCounts, TargetCounts
+from cyclometer.report.documents.stored import Answer
 from cyclometer.store import layout, transfer
 from cyclometer.store.location import Location
 from cyclometer.sweep import agreement
@@ -101,9 +103,7 @@ def two_hosts(request: pytest.FixtureRequest) -> list[str]:
     """What two hosts count that differ in a compiler and a row."""
     sides = {"here": ("gcc 12", 376), "there": ("gcc 13", 377)}
     made = {
-        name: documents.HostCounts(
-            {"qemu-virt": documents.TargetCounts({"gcc": gcc}, {"a.b group": [count]}, "")}
-        )
+        name: HostCounts({"qemu-virt": TargetCounts({"gcc": gcc}, {"a.b group": [count]}, "")})
         for name, (gcc, count) in sides.items()
     }
     patch(request, agreement, "counted", lambda _: made["here"])
@@ -261,9 +261,9 @@ def undocumented(schema: dict[str, Any], described: dict[str, Any], value: Any) 
 
 def documented(kind: str, document: dict[str, Any]) -> None:
     """Asserts that the document is of this kind, typed and complete."""
-    assert document.pop("schema") == documents.name(kind)
-    schema = documents.schema(kind)
-    msgspec.convert(document, documents.KINDS[kind][1])
+    assert document.pop("schema") == kinds.name(kind)
+    schema = kinds.schema(kind)
+    msgspec.convert(document, kinds.KINDS[kind][1])
     assert undocumented(schema, {"$ref": schema["$ref"]}, document) == set()
 
 
@@ -290,19 +290,19 @@ def with_json() -> Iterator[str]:
 def test_every_command_with_json_and_every_kind_has_an_example() -> None:
     tried = {" ".join(words[: 1 + (words[0] in ("store", "target"))]) for _, words, _ in EXAMPLES}
     assert {*with_json()} == tried | MEASURED.keys()
-    assert {kind for kind, _, _ in EXAMPLES} | EXPLAINED == documents.KINDS.keys()
+    assert {kind for kind, _, _ in EXAMPLES} | EXPLAINED == kinds.KINDS.keys()
 
 
 def test_every_kind_is_listed_and_printed() -> None:
     listed = CliRunner().invoke(cli, ["schema"]).stdout
-    for kind in documents.KINDS:
+    for kind in kinds.KINDS:
         assert f"{kind} " in listed
         schema = json.loads(CliRunner().invoke(cli, ["schema", kind]).stdout)
-        assert schema["$id"] == f"cyclometer/{kind}/{documents.KINDS[kind][0]}"
+        assert schema["$id"] == f"cyclometer/{kind}/{kinds.KINDS[kind][0]}"
 
 
 def test_numbers_that_json_does_not_have_are_null() -> None:
-    written = documents.dumps(documents.Answer([{"a": float("nan"), "b": float("-inf"), "c": 1.5}]))
+    written = kinds.dumps(Answer([{"a": float("nan"), "b": float("-inf"), "c": 1.5}]))
     assert json.loads(written)["rows"] == [{"a": None, "b": None, "c": 1.5}]
 
 

@@ -16,8 +16,9 @@ from cyclometer.cli import cli, kdiff
 from cyclometer.errors import NOTHING, PASS, REGRESSED, UsageError
 from cyclometer.explain import kernels
 from cyclometer.explain.kernels import KernelRow
-from cyclometer.report import documents
 from cyclometer.report import kernel_mail as mail
+from cyclometer.report.documents import kinds
+from cyclometer.report.documents.kernels import KernelsCompared
 from cyclometer.targets.api import Request
 from tests.explain.test_kernels import found, row
 
@@ -113,8 +114,8 @@ def test_a_revision_needs_to_be_told_how_to_build_it(monkeypatch: pytest.MonkeyP
 def test_json_is_what_its_schema_says() -> None:
     result = run(*IMAGES, "--json").stdout
     content = json.loads(result)
-    assert content.pop("schema") == documents.name("kernels")
-    document = msgspec.convert(content, documents.KernelsCompared)
+    assert content.pop("schema") == kinds.name("kernels")
+    document = msgspec.convert(content, KernelsCompared)
     (one,) = document.rows
     assert one.change == one.explained == sum(f.change for f in one.functions) == 5
     assert mail.text(document, kdiff._words(IMAGES, IMAGES)) == run(*IMAGES).stdout

@@ -14,7 +14,7 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.compare.aa import Alarms, Record, measure
 from cyclometer.errors import NothingMeasured
 from cyclometer.report import aa as report
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds
 from tests.compare.bundles import Spec, bundle, measured
 
 SPREAD = 0.01
@@ -129,7 +129,7 @@ def test_printed_record(capsys: pytest.CaptureFixture[str]) -> None:
         "3 circles, compared with themselves in 1 suite of 4 runs per side"
         in capsys.readouterr().out
     )
-    result = documents.plain(report.as_json(record))
+    result = kinds.plain(report.as_json(record))
     assert {row["method"] for row in result["methods"]} == {a.method for a in record.methods}
     assert all(
         0 <= row["interval"][0] <= row["rate"] <= row["interval"][1] <= 1

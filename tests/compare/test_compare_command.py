@@ -16,8 +16,9 @@ from cyclometer.bundle import store
 from cyclometer.cli.compare import command as compare_command
 from cyclometer.cli.gate import command as gate_command
 from cyclometer.compare.verdicts import compare
-from cyclometer.report import cells, documents
+from cyclometer.report import cells
 from cyclometer.report import comparison as report
+from cyclometer.report.documents import kinds
 from tests.compare.bundles import ICOUNT, RTL, Spec, bundle, measured, one_side
 
 DATA = Path(__file__).parents[1] / "data"
@@ -298,7 +299,7 @@ def test_environment_differences_are_told() -> None:
     one, other = (one_side(Spec("a", QUIET), kernel_release=release) for release in ("6.1", "6.5"))
     found = compare(one, other)
     assert report.notes(found, found.findings) == ["kernel_release was 6.1, is 6.5"]
-    assert documents.plain(report.as_json(found))["summary"]["differences"] == [
+    assert kinds.plain(report.as_json(found))["summary"]["differences"] == [
         {"name": "kernel_release", "before": "6.1", "after": "6.5"}
     ]
     many = compare(

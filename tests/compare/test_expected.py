@@ -13,7 +13,7 @@ from cyclometer.bundle import store
 from cyclometer.cli import cli
 from cyclometer.compare import expected
 from cyclometer.errors import BadFile, NothingMeasured, UsageError
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds
 from tests.compare.bundles import ICOUNT, Spec, bundle
 
 ROWS = {"a.b": 100.0, "c.d": 20.25, "t.x": 1000.0}
@@ -71,7 +71,7 @@ def test_any_other_count_fails_whichever_way_it_moved(
     assert ended == code
     assert sentence in said
     document = json.loads(gate("--expect", file, path, "--json")[1])
-    assert document["schema"] == documents.name("expected")
+    assert document["schema"] == kinds.name("expected")
     assert document["summary"] in said
 
 

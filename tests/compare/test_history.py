@@ -12,8 +12,8 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.compare.finding import Options
 from cyclometer.compare.history import ChangePoint, _split, history
 from cyclometer.ingest import ingest
-from cyclometer.report import documents
 from cyclometer.report import history as report
+from cyclometer.report.documents import kinds
 from tests.compare.bundles import ICOUNT, Spec, bundle
 
 DATA = Path(__file__).parents[1] / "data"
@@ -108,7 +108,7 @@ def test_printed_histories_name_the_circle_the_change_and_its_cause(
     assert "build.compiler: gcc 12 -> gcc 13" in shown
     assert shown.endswith("1 change points in 1 of 1 circles, over up to 20 points.\n")
     assert "| `a` | +5.0" in report.markdown(found)
-    result = documents.plain(report.as_json(found))["series"][0]
+    result = kinds.plain(report.as_json(found))["series"][0]
     assert result["changes"][0]["at"] == 10
     assert len(result["points"]) == 20
 

@@ -18,7 +18,7 @@ from cyclometer.cli import cli
 from cyclometer.compare.finding import Options
 from cyclometer.compare.history import history
 from cyclometer.compare.newest import Newest, code, newest
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds, over_time
 from tests.compare.bundles import ICOUNT, TSC, Clock, Spec, bundle
 
 PAST = [4945.0, 4938.0, 4906.0, 4927.0, 4844.0]
@@ -99,8 +99,8 @@ def test_the_exit_code_is_of_the_worst_circle(tmp_path: Path) -> None:
         done = CliRunner().invoke(cli, ["gate", "--history", str(folder), "--json"])
         assert done.exit_code == expected
         content = json.loads(done.stdout)
-        assert content.pop("schema") == documents.name("newest")
-        (row,) = msgspec.convert(content, documents.NewestPoints).rows
+        assert content.pop("schema") == kinds.name("newest")
+        (row,) = msgspec.convert(content, over_time.NewestPoints).rows
         assert row.points == len(levels) - 1
         said = CliRunner().invoke(cli, ["gate", "--history", str(folder)]).stdout
         assert ("regressed  a: " in said) == (expected == errors.REGRESSED)

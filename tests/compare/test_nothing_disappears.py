@@ -18,7 +18,7 @@ from cyclometer.compare.pairing import side
 from cyclometer.compare.verdicts import compare
 from cyclometer.ingest import ingest
 from cyclometer.report import comparison as report
-from cyclometer.report import documents
+from cyclometer.report.documents.kinds import plain
 from tests.compare.bundles import Spec, bundle, measured
 
 KEYS = [f"object{i}.operation" for i in range(8)]
@@ -76,7 +76,7 @@ def mangled(fates: dict[str, str]) -> list[Bundle]:
 def test_every_row_of_a_mangled_side_is_in_the_output(fates: dict[str, str]) -> None:
     before = side([measured({key: [1000.0, 1000.4, 999.8] for key in KEYS})])
     found = compare(before, side(mangled(fates)))
-    result = json.loads(json.dumps(documents.plain(report.as_json(found)), allow_nan=False))
+    result = json.loads(json.dumps(plain(report.as_json(found)), allow_nan=False))
     verdicts = {row["key"]: row["verdict"] for row in result["rows"]}
     assert len(verdicts) == len(result["rows"])
     for key, fate in fates.items():
@@ -151,7 +151,7 @@ def test_every_line_of_a_mangled_log_is_in_the_output(
     for name, lines in logs.items():
         (tmp_path / name).write_text(LOG.format(lines="".join(lines)))
     found = compare(*(side([ingest([tmp_path / name])[0]]) for name in logs))
-    result = documents.plain(report.as_json(found))
+    result = plain(report.as_json(found))
     verdicts = {row["key"]: row["verdict"] for row in result["rows"]}
     expected = dict.fromkeys(LINE_FATES, "removed") | {"kept": "undecided", "failed": "failed"}
     for key, fate in fates.items():
@@ -166,7 +166,7 @@ def test_every_line_of_a_mangled_log_is_in_the_output(
 def test_an_output_is_plain_data() -> None:
     """Whatever a comparison holds can be encoded without infinities, which JSON does not know."""
     found = compare(side([measured({"a": [1.0]})]), side([measured({"a": [2.0], "b": [1.0]})]))
-    assert msgspec.json.decode(json.dumps(documents.plain(report.as_json(found)), allow_nan=False))
+    assert msgspec.json.decode(json.dumps(plain(report.as_json(found)), allow_nan=False))
 
 
 @pytest.mark.parametrize(
@@ -186,5 +186,5 @@ def test_a_maximum_that_rose_far_is_not_equivalent(
     (found,) = compare(*sides).findings
     assert found.verdict == verdict
     assert ("maximum rose from 35000 to 3.5e+06 ns" in found.reason) == (verdict == "undecided")
-    (row,) = documents.plain(report.as_json(compare(*sides)))["rows"]
+    (row,) = plain(report.as_json(compare(*sides)))["rows"]
     assert row["maximum"] == [35e3, worst * 1e3]

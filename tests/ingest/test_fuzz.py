@@ -24,7 +24,7 @@ from cyclometer.ingest.assemble import assemble, part
 from cyclometer.ingest.reading import HEAD_BYTES, decode
 from cyclometer.lint import check
 from cyclometer.report import comparison as printed
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds
 from cyclometer.report.export import EXPORTERS
 from cyclometer.report.export.request import make
 from cyclometer.report.html.document import document
@@ -146,7 +146,7 @@ def test_what_is_read_of_damaged_files_can_be_compared_shown_and_exported(
         except CyclometerError:
             return
     comparison = compare(*(side([bundle]) for bundle in found))
-    json.dumps(documents.plain(printed.as_json(comparison)), allow_nan=False)
+    json.dumps(kinds.plain(printed.as_json(comparison)), allow_nan=False)
     assert printed.markdown(comparison)
     assert document(subject(found, ["before", "after"]), "damaged")
     for name in ("json", "csv", "markdown", "benchstat", "junit", "bencher"):

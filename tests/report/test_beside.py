@@ -10,7 +10,8 @@ from cyclometer.explain.explanation import explain
 from cyclometer.explain.profile import shares
 from cyclometer.report import explained, profile
 from cyclometer.report.beside import beside
-from cyclometer.report.explain_documents import ExplainedTurn, SampledCircle
+from cyclometer.report.documents.explained import ExplainedTurn
+from cyclometer.report.documents.sampled import SampledCircle
 from tests.explain import machine
 from tests.explain.test_profile import made
 

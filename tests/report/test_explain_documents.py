@@ -17,10 +17,11 @@ from cyclometer.explain.difference import difference
 from cyclometer.explain.explanation import explain
 from cyclometer.explain.layout import FootprintChange, FootprintChanges
 from cyclometer.explain.tail import tail
-from cyclometer.report import documents, explained, explanation, why
+from cyclometer.report import explained, explanation, why
 from cyclometer.report import profile as sampled
 from cyclometer.report import span as spans
 from cyclometer.report import tail as tails
+from cyclometer.report.documents import kinds
 from tests.cli.test_documents import documented
 from tests.explain import machine, test_profile, test_span
 
@@ -53,7 +54,7 @@ def printed() -> dict[str, Struct]:
 
 @pytest.mark.parametrize("kind", printed())
 def test_a_document_is_what_its_schema_says(kind: str) -> None:
-    documented(kind, json.loads(documents.dumps(printed()[kind])))
+    documented(kind, json.loads(kinds.dumps(printed()[kind])))
 
 
 PRINTERS: dict[str, Callable[..., None]] = {
@@ -73,14 +74,14 @@ def test_a_terminal_prints_the_same_from_the_json_alone(
     document = printed()[kind]
     PRINTERS[kind](document)
     shown = capsys.readouterr().out
-    content = json.loads(documents.dumps(document))
+    content = json.loads(kinds.dumps(document))
     del content["schema"]
     PRINTERS[kind](msgspec.convert(content, type(document)))
     assert capsys.readouterr().out == shown != ""
 
 
 def test_what_a_schema_does_not_allow_is_found() -> None:
-    document = json.loads(documents.dumps(printed()["explanation"]))
+    document = json.loads(kinds.dumps(printed()["explanation"]))
     document["steady"]["functions"][0]["colour"] = "red"
     with pytest.raises(AssertionError):
         documented("explanation", document)

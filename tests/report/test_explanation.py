@@ -19,7 +19,7 @@ from cyclometer.record.address_map import AddressMap, Place
 from cyclometer.report import explained
 from cyclometer.report import explanation as terminal
 from cyclometer.report.chart import flame, timeline
-from cyclometer.report.explain_documents import NamedPart
+from cyclometer.report.documents.explained import NamedPart
 from cyclometer.report.html import explanation as html
 from tests.explain import machine
 from tests.report.browser import CHROMIUM, Browser

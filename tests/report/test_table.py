@@ -14,7 +14,8 @@ from cyclometer.bundle.model import Bundle
 from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.report import brief as brief_table
-from cyclometer.report import documents, table
+from cyclometer.report import table
+from cyclometer.report.documents import kinds
 from tests.report.sample_bundles import PIPE, SIGNAL, TIMER, Maker, typical
 
 
@@ -69,7 +70,7 @@ def test_a_run_without_priorities_says_so_in_its_title(
 
 def test_json_has_every_row_and_no_number_that_does_not_exist() -> None:
     bundle = typical()
-    result = json.loads(json.dumps(documents.plain(table.as_json(bundle)), allow_nan=False))
+    result = json.loads(json.dumps(kinds.plain(table.as_json(bundle)), allow_nan=False))
     assert result["clock"] == {"name": "tsc", "unit": "ticks", "hz": 2.5e9, "exact": False}
     rows = {row["key"]: row for row in result["rows"]}
     assert list(rows) == [PIPE.key, TIMER.key, SIGNAL.key]

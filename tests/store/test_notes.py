@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from cyclometer.bundle import store
 from cyclometer.cli import cli
 from cyclometer.errors import BadFile, NothingMeasured, UsageError
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds, over_time
 from tests.compare import bundles
 from tests.compare.bundles import ICOUNT, Spec
 
@@ -64,8 +64,8 @@ def values(root: Path, *words: object) -> list[float]:
     result = history(root, "--json", *words)
     assert result.exit_code == 0, (result.output, result.exception)
     found = json.loads(result.stdout)
-    assert found.pop("schema") == documents.name("history")
-    (series,) = msgspec.convert(found, documents.History).series
+    assert found.pop("schema") == kinds.name("history")
+    (series,) = msgspec.convert(found, over_time.History).series
     return [point.value for point in series.points]
 
 

@@ -23,7 +23,7 @@ from cyclometer.bundle import store as folders
 from cyclometer.cli import cli
 from cyclometer.compare.finding import Options
 from cyclometer.errors import BadFile, CyclometerError, NotComparable, UsageError
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds
 from cyclometer.store import history, index, layout, leftovers, listing, rows, transfer
 from cyclometer.store.location import Location
 from tests.store.made import folder_of, new_store
@@ -241,8 +241,8 @@ def test_commands_print_json(tmp_path: Path) -> None:
         done = CliRunner().invoke(cli, ["store", *words, "--json"], catch_exceptions=False)
         assert done.exit_code == 0, done.output
         found: dict[str, Any] = json.loads(done.output)
-        assert found.pop("schema") == documents.name(kind)
-        msgspec.convert(found, documents.KINDS[kind][1])
+        assert found.pop("schema") == kinds.name(kind)
+        msgspec.convert(found, kinds.KINDS[kind][1])
         return found
 
     url = str(tmp_path / "store")

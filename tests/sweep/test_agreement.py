@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cyclometer.errors import NotComparable
-from cyclometer.report.documents import HostCounts, TargetCounts
+from cyclometer.report.documents.machine import HostCounts, TargetCounts
 from cyclometer.sweep import agreement
 from cyclometer.targets.qemu import target as qemu
 from cyclometer.targets.ssh.line import Line

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from cyclometer.bundle import store
 from cyclometer.cli import cli
 from cyclometer.errors import MeasurementFailed, NothingMeasured, UsageError
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds, swept
 from cyclometer.sweep import bisect
 from cyclometer.sweep.bisect import Measured
 
@@ -118,8 +118,8 @@ def test_a_planted_regression_is_found_by_two_workers(repository: Path, tmp_path
     result = bisected(repository, *ends, "--workers", "2", "-o", str(kept), "--json")
     assert result.exit_code == 0, (result.output, result.exception)
     found = json.loads(result.stdout)
-    assert found.pop("schema") == documents.name("bisect")
-    typed = msgspec.convert(found, documents.Bisected)
+    assert found.pop("schema") == kinds.name("bisect")
+    typed = msgspec.convert(found, swept.Bisected)
     planted = _git(repository, "rev-parse", f"main~{COMMITS - 1 - PLANTED}")
     assert (typed.first, typed.before, typed.after) == (planted, 1000.0, 1007.0)
     assert (typed.commits, typed.undecided) == (COMMITS, [])

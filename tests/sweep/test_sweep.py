@@ -23,7 +23,7 @@ from click.testing import CliRunner
 
 from cyclometer.cli import cli
 from cyclometer.errors import UsageError
-from cyclometer.report import documents
+from cyclometer.report.documents import kinds
 from cyclometer.store import index, layout, listing
 from cyclometer.store.location import Location
 from cyclometer.sweep import done, engine, plan, sweep, work
@@ -52,7 +52,7 @@ def run(words: list[str]) -> tuple[int, dict[str, Any]]:
     printed = CliRunner().invoke(cli, ["sweep", *words, "--json"], catch_exceptions=False)
     found: dict[str, Any] = json.loads(printed.stdout)
     kind = found.pop("schema").split("/")[1]
-    msgspec.convert(found, documents.KINDS[kind][1])
+    msgspec.convert(found, kinds.KINDS[kind][1])
     return printed.exit_code, found
 
 

@@ -226,6 +226,14 @@ BREACHES: list[tuple[Check, Files, str]] = [
         "src/cyclometer/b.py:1: class A is also in src/cyclometer/a.py:1",
     ),
     (
+        check_names.check,
+        {
+            "src/cyclometer/report/documents/a.py": "class A: ...\n",
+            "src/cyclometer/report/documents/b.py": "class A: ...\n",
+        },
+        "documents/b.py:1: class A is also in src/cyclometer/report/documents/a.py:1",
+    ),
+    (
         check_functions.check,
         {"a.c": "int\nmain(void)\n{\n" + "    f();\n" * 59 + "}\n"},
         "main has 61 lines",
@@ -304,7 +312,7 @@ KEPT: list[tuple[Check, Files]] = [
         {
             "src/cyclometer/a.py": "class A: ...\nclass _B: ...\n",
             "src/cyclometer/b.py": "class _B: ...\n",
-            "src/cyclometer/report/documents.py": "class A: ...\n",
+            "src/cyclometer/report/documents/a.py": "class A: ...\n",
             "tests/a.py": "class A: ...\n",
         },
     ),

@@ -15,7 +15,7 @@ from cyclometer.cli import common
 from cyclometer.errors import PASS, UNDECIDED, UsageError
 
 if TYPE_CHECKING:
-    from cyclometer.report import documents
+    from cyclometer.report.documents import swept
     from cyclometer.sweep.bisect import Found, Measured
     from cyclometer.sweep.trees import Recipe
 
@@ -111,11 +111,11 @@ def _found(
         return bisect.search(chain, measure, lanes)
 
 
-def _document(key: str, chain: Sequence[str], found: Found) -> documents.Bisected:
-    from cyclometer.report import documents
+def _document(key: str, chain: Sequence[str], found: Found) -> swept.Bisected:
+    from cyclometer.report.documents import swept
 
     before, after = found.measured[found.last], found.measured[found.first]
-    return documents.Bisected(
+    return swept.Bisected(
         key=key,
         first=found.first,
         last=found.last,
@@ -126,13 +126,13 @@ def _document(key: str, chain: Sequence[str], found: Found) -> documents.Bisecte
         commits=len(chain),
         rounds=found.rounds,
         measured=[
-            documents.BisectedCommit(commit, None if one.error else one.value, one.error)
+            swept.BisectedCommit(commit, None if one.error else one.value, one.error)
             for commit, one in found.measured.items()
         ],
     )
 
 
-def _print(root: Path, found: documents.Bisected) -> None:
+def _print(root: Path, found: swept.Bisected) -> None:
     from cyclometer import git
 
     errors = {one.commit: one.error for one in found.measured}

@@ -204,10 +204,10 @@ def write_page(output: Path, text: str) -> None:
 
 
 def print_json(document: Struct) -> None:
-    """Prints one of the documents of `report.documents.KINDS` on standard output."""
-    from cyclometer.report import documents
+    """Prints one of the documents of `report.documents.kinds.KINDS` on standard output."""
+    from cyclometer.report.documents import kinds
 
-    click.echo(documents.dumps(document))
+    click.echo(kinds.dumps(document))
 
 
 def note_broken(plugins: Sequence[BrokenPlugin]) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cyclometer.doctor.checks import CheckResult
     from cyclometer.doctor.observe import Observation
     from cyclometer.doctor.tune import SettingChange
-    from cyclometer.report import documents
+    from cyclometer.report.documents import machine
 
 SESSIONS = 5
 """Sessions of a calibration: ten pairs."""
@@ -110,10 +110,10 @@ def command(
 
 def _examine(cpu: int | None, as_json: bool) -> bool:
     from cyclometer.doctor import checks, observe, tune
-    from cyclometer.report import documents
+    from cyclometer.report.documents import machine
 
     seen = observe.observe(cpu, ROOT)
-    found = documents.Machine(
+    found = machine.Machine(
         seen.cpu,
         [_result(one) for one in (*checks.examine(seen), _check_clocks(seen))],
         tune.tuned(tune.default_journal(), ROOT),
@@ -126,13 +126,13 @@ def _examine(cpu: int | None, as_json: bool) -> bool:
     return not any(one.state == checks.BAD for one in found.findings)
 
 
-def _result(one: CheckResult) -> documents.CheckResult:
-    from cyclometer.report import documents
+def _result(one: CheckResult) -> machine.CheckResult:
+    from cyclometer.report.documents import machine
 
-    return documents.CheckResult(one.name, one.state, one.found, one.cost, one.change)
+    return machine.CheckResult(one.name, one.state, one.found, one.cost, one.change)
 
 
-def _print_machine(found: documents.Machine) -> None:
+def _print_machine(found: machine.Machine) -> None:
     click.echo(f"CPU {found.cpu} of {found.environment.get('cpu_model', 'a nameless machine')}")
     for one in found.findings:
         _print_finding(one)
@@ -163,7 +163,7 @@ def _check_clocks(seen: Observation) -> CheckResult:
     return CheckResult("clocks", WARN, said, cost, "measure with --clock referenced")
 
 
-def _print_finding(finding: documents.CheckResult) -> None:
+def _print_finding(finding: machine.CheckResult) -> None:
     state = click.style(f"{finding.state:<8}", fg=COLOURS[finding.state])
     click.echo(f"{state}{finding.name:<17}{_wrap(finding.found)}")
     for label, sentence in (("costs", finding.cost), ("change", finding.change)):
@@ -215,7 +215,7 @@ def _count(as_json: bool) -> None:
 
 def _agrees(url: str, as_json: bool) -> bool:
     """Compares the exact targets of this machine with those of another, and prints how they do."""
-    from cyclometer.report import documents
+    from cyclometer.report.documents import machine
     from cyclometer.sweep import agreement
     from cyclometer.targets.api import Progress
     from cyclometer.targets.ssh.line import parse
@@ -225,7 +225,7 @@ def _agrees(url: str, as_json: bool) -> bool:
     with Display() as display:
         found = agreement.compared(agreement.counted(Progress(display.show)), there)
     if as_json:
-        print_json(documents.Agreement(line.host, found))
+        print_json(machine.Agreement(line.host, found))
     else:
         for one in found:
             click.echo(agreement.sentence(one))
@@ -235,14 +235,14 @@ def _agrees(url: str, as_json: bool) -> bool:
 def _calibrate(cpu: int | None, budget_s: float, bundles: tuple[Path, ...], as_json: bool) -> None:
     """Learns from bundles, or from sessions that it measures and keeps in the store."""
     from cyclometer.compare import calibration, pairing
-    from cyclometer.report import documents
+    from cyclometer.report.documents import machine
 
     paths = list(bundles) or _sessions(cpu, budget_s)
     known = calibration.learn([pairing.side([bundle]) for bundle in sides.load(paths)])
     kept = calibration.keep(known, sides.calibrations())
     if as_json:
         content = msgspec.to_builtins(known) | {"kept": str(kept)}
-        print_json(msgspec.convert(content, documents.Calibration))
+        print_json(msgspec.convert(content, machine.Calibration))
         return
     for sentence in calibration.sentences(known):
         click.echo(sentence)
@@ -276,13 +276,13 @@ def _print_changes(changes: list[SettingChange], as_json: bool, closing: str) ->
     """Print what was changed and, one sentence per reason, what was not; False if nothing was that
     had to be.
     """
-    from cyclometer.report import documents
+    from cyclometer.report.documents import machine
 
-    made = [documents.Setting(one.path, one.was, one.now, one.refusal) for one in changes]
+    made = [machine.Setting(one.path, one.was, one.now, one.refusal) for one in changes]
     refused = [one for one in made if one.refusal]
     done = len(refused) < len(made) or not made
     if as_json:
-        print_json(documents.Settings(made))
+        print_json(machine.Settings(made))
         return done
     for one in made:
         if not one.refusal:

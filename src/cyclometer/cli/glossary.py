@@ -56,7 +56,7 @@ def command(word: str | None, as_json: bool) -> None:
         raise UsageError(f"the glossary has no {word!r}{hint}; `cyclometer glossary` prints all")
     chosen = GLOSSARY if word is None else {word.lower(): GLOSSARY[word.lower()]}
     if as_json:
-        from cyclometer.report.documents import Glossary
+        from cyclometer.report.documents.listed import Glossary
 
         print_json(Glossary(chosen))
     else:

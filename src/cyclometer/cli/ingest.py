@@ -15,7 +15,7 @@ from cyclometer.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
-    from cyclometer.report import documents
+    from cyclometer.report.documents import written
 
 _MOST = 20  # problems that are printed
 
@@ -99,12 +99,12 @@ def _unused(path: Path) -> Path:
     return fresh
 
 
-def _report(bundle: Bundle) -> documents.Ingested:
+def _report(bundle: Bundle) -> written.Ingested:
     """What was read, for people and for programs."""
-    from cyclometer.report import documents
+    from cyclometer.report.documents import members, written
 
     identity = bundle.identity
-    return documents.Ingested(
+    return written.Ingested(
         bundle=bundle.path,
         digest=bundle.digest,
         tool=identity.tool,
@@ -114,11 +114,11 @@ def _report(bundle: Bundle) -> documents.Ingested:
         rows=len(identity.rows),
         summaries=len(identity.summaries),
         samples=len(bundle.samples),
-        problems=documents.problems(identity.problems),
+        problems=members.problems(identity.problems),
     )
 
 
-def _text(read: documents.Ingested) -> str:
+def _text(read: written.Ingested) -> str:
     lines = [
         f"{read.files} file(s) of {read.tool}: {read.rows} rows, {read.runs} run(s), "
         f"{read.summaries} printed statistics, {read.samples} raw values",

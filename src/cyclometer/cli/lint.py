@@ -15,7 +15,7 @@ from cyclometer.cli.common import load, print_json
 if TYPE_CHECKING:
     from cyclometer.bundle.model import Bundle
     from cyclometer.lint import Issue
-    from cyclometer.report import documents
+    from cyclometer.report.documents import checked
 
 COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
 _MOST = 5  # findings shown of one rule, where there are two more at least
@@ -36,12 +36,12 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
     Example: cyclometer lint results/before change-table.md
     """
     from cyclometer.lint import RULES, check
-    from cyclometer.report import documents
+    from cyclometer.report.documents import checked
 
     if rules:
-        described = [documents.Rule(r.id, r.level, r.title, r.explanation, r.fix) for r in RULES]
+        described = [checked.Rule(r.id, r.level, r.title, r.explanation, r.fix) for r in RULES]
         if as_json:
-            print_json(documents.Rules(described))
+            print_json(checked.Rules(described))
         else:
             click.echo("\n".join(map(_explained, described)))
         return
@@ -49,7 +49,7 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
         raise errors.UsageError("no bundle is named; give one, or a file that `ingest` reads")
     found = [_linted(path, bundle := load(path), check(bundle)) for path in bundles]
     if as_json:
-        print_json(documents.Lint(found))
+        print_json(checked.Lint(found))
     else:
         for one in found:
             _print(one)
@@ -57,18 +57,18 @@ def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool)
     sys.exit(errors.NOT_COMPARABLE if strict and wrong else errors.PASS)
 
 
-def _linted(path: Path, bundle: Bundle, findings: list[Issue]) -> documents.LintedBundle:
-    from cyclometer.report import documents
+def _linted(path: Path, bundle: Bundle, findings: list[Issue]) -> checked.LintedBundle:
+    from cyclometer.report.documents import checked
 
     keys = [row.contract.key for row in bundle.identity.rows]
     listed = [
-        documents.Issue(f.rule, f.level, f.what, [documents.LintRow(i, keys[i]) for i in f.rows])
+        checked.Issue(f.rule, f.level, f.what, [checked.LintRow(i, keys[i]) for i in f.rows])
         for f in findings
     ]
-    return documents.LintedBundle(str(path), listed)
+    return checked.LintedBundle(str(path), listed)
 
 
-def _print(linted: documents.LintedBundle) -> None:
+def _print(linted: checked.LintedBundle) -> None:
     from cyclometer.lint import RULES
 
     findings = linted.findings
@@ -92,6 +92,6 @@ def _print(linted: documents.LintedBundle) -> None:
             click.echo(f"    fix: {rule.fix}")
 
 
-def _explained(rule: documents.Rule) -> str:
+def _explained(rule: checked.Rule) -> str:
     head = f"{rule.id} ({rule.level}): {rule.title}"
     return f"{head}\n    {rule.explanation}\n    fix: {rule.fix}"

@@ -33,13 +33,11 @@ def command(pattern: str, target: str | None, as_json: bool) -> None:
     known = [contract.key for _, contract in everything]
     circles = [one for one in everything if fnmatch.fnmatchcase(one[1].key, pattern)]
     if as_json:
-        from cyclometer.report import documents
+        from cyclometer.report.documents.listed import Circle, Circles, Target
 
-        rows = [documents.Circle(contract.key, name, contract) for name, contract in circles]
-        listed = [
-            documents.Target(name, one.description, one.missing()) for name, one in targets.items()
-        ]
-        print_json(documents.Circles(rows, listed))
+        rows = [Circle(contract.key, name, contract) for name, contract in circles]
+        listed = [Target(name, one.description, one.missing()) for name, one in targets.items()]
+        print_json(Circles(rows, listed))
         return
     for name, contract in circles:
         source = f" ({contract.source})" if contract.source else ""

@@ -12,7 +12,7 @@ from cyclometer.cli.common import kernel_options, print_json
 from cyclometer.errors import FAILED, PASS
 
 if TYPE_CHECKING:
-    from cyclometer.report.documents import MoveProof
+    from cyclometer.report.documents.explained import MoveProof
     from cyclometer.targets.rocket_linux.proof import Proof
 
 _SHOWN = 20  # functions
@@ -50,7 +50,7 @@ def command(
 
 
 def _document(proof: Proof) -> MoveProof:
-    from cyclometer.report.documents import MoveProof, SetApart
+    from cyclometer.report.documents.explained import MoveProof, SetApart
 
     return MoveProof(
         circle=proof.key,

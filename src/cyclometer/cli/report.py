@@ -38,7 +38,7 @@ def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: 
     Example: cyclometer report results/before results/after -o report.html
     """
     from cyclometer.cli.common import load, print_json, write_output
-    from cyclometer.report.documents import Report
+    from cyclometer.report.documents.written import Report
     from cyclometer.report.html.document import document
     from cyclometer.report.html.subject import subject
 

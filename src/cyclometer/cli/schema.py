@@ -21,16 +21,17 @@ def command(kind: str | None, as_json: bool) -> None:
 
     Example: cyclometer schema comparison
     """
-    from cyclometer.report import documents
+    from cyclometer.report.documents import kinds
+    from cyclometer.report.documents.listed import Kinds
 
     if kind is None:
-        listed = {name: documents.describe(name) for name in documents.KINDS}
+        listed = {name: kinds.describe(name) for name in kinds.KINDS}
         if as_json:
-            print_json(documents.Kinds({documents.name(k): text for k, text in listed.items()}))
+            print_json(Kinds({kinds.name(k): text for k, text in listed.items()}))
         else:
             click.echo("\n".join(f"{name:22} {text}" for name, text in listed.items()))
-    elif kind in documents.KINDS:
-        click.echo(json.dumps(documents.schema(kind), indent=1))
+    elif kind in kinds.KINDS:
+        click.echo(json.dumps(kinds.schema(kind), indent=1))
     else:
-        hint = did_you_mean(kind, documents.KINDS)
+        hint = did_you_mean(kind, kinds.KINDS)
         raise UsageError(f"there is no kind {kind!r}{hint}; `cyclometer schema` lists them")

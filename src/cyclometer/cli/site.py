@@ -37,7 +37,7 @@ def command(
 
     Example: cyclometer site results/store -o public --acknowledge 0123456789 'new compiler'
     """
-    from cyclometer.report import documents
+    from cyclometer.report.documents.written import Site, SiteWritten
     from cyclometer.site import build, triage
     from cyclometer.store import layout
 
@@ -46,8 +46,8 @@ def command(
         triage.acknowledge(location, alert, why)
     built = build.build(location, output)
     if as_json:
-        written = documents.SiteWritten(built.circles, built.bundles)
-        common.print_json(documents.Site(str(output), built.verdict, written))
+        written = SiteWritten(built.circles, built.bundles)
+        common.print_json(Site(str(output), built.verdict, written))
         return
     click.echo(built.verdict)
     click.echo(

@@ -13,7 +13,7 @@ from cyclometer.cli import common
 if TYPE_CHECKING:
     from msgspec import Struct
 
-    from cyclometer.report.documents import Entry
+    from cyclometer.report.documents.stored import Entry
     from cyclometer.store.listing import ListedBundle
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -36,7 +36,7 @@ def init(url: str, as_json: bool) -> None:
 
     Example: cyclometer store init s3://bucket/latency
     """
-    from cyclometer.report.documents import Store
+    from cyclometer.report.documents.stored import Store
     from cyclometer.store import layout
     from cyclometer.store.location import Location
 
@@ -56,7 +56,7 @@ def push(url: str, bundles: tuple[Path, ...], as_json: bool) -> None:
     Example: cyclometer store push results/store results/before results/after
     """
     from cyclometer.bundle import store as folders
-    from cyclometer.report.documents import StoredBundle, Transferred
+    from cyclometer.report.documents.stored import StoredBundle, Transferred
     from cyclometer.store import layout, transfer
 
     location = layout.opened(url)
@@ -85,7 +85,7 @@ def pull(url: str, digests: tuple[str, ...], output: Path | None, as_json: bool)
 
     Example: cyclometer store pull results/store newest -o results
     """
-    from cyclometer.report.documents import StoredBundle, Transferred
+    from cyclometer.report.documents.stored import StoredBundle, Transferred
     from cyclometer.store import layout, listing, transfer
 
     location = layout.opened(url)
@@ -109,7 +109,7 @@ def ls(url: str, target: str, as_json: bool) -> None:
 
     Example: cyclometer store ls results/store --target 'qemu-*'
     """
-    from cyclometer.report.documents import Store
+    from cyclometer.report.documents.stored import Store
     from cyclometer.store import layout, listing
     from cyclometer.text import plain
 
@@ -125,7 +125,7 @@ def ls(url: str, target: str, as_json: bool) -> None:
 
 
 def _entry(one: ListedBundle) -> Entry:
-    from cyclometer.report.documents import Entry
+    from cyclometer.report.documents.stored import Entry
 
     return Entry(
         bundle=one.bundle,
@@ -152,7 +152,7 @@ def query(url: str, sql: str, as_json: bool) -> None:
 
     names, found = index.query(layout.opened(url), sql)
     if as_json:
-        from cyclometer.report.documents import Answer
+        from cyclometer.report.documents.stored import Answer
 
         records = [dict(zip(names, row, strict=True)) for row in found]
         common.print_json(Answer([_plain(record) for record in records]))
@@ -180,7 +180,7 @@ def gc(url: str, older: float, dry_run: bool, as_json: bool) -> None:
 
     Example: cyclometer store gc results/store --dry-run
     """
-    from cyclometer.report.documents import Leftovers
+    from cyclometer.report.documents.stored import Leftovers
     from cyclometer.store import layout, leftovers
 
     location = layout.opened(url)

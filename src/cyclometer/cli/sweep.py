@@ -14,7 +14,7 @@ from cyclometer.errors import FAILED, PASS, MeasurementFailed, UsageError
 from cyclometer.units import percent
 
 if TYPE_CHECKING:
-    from cyclometer.report import documents
+    from cyclometer.report.documents import swept
     from cyclometer.store.location import Location
     from cyclometer.sweep.plan import SweepPlan
     from cyclometer.sweep.sweep import SweepReport
@@ -115,7 +115,7 @@ def _store(url: str) -> Location:
 
 def _list(plan: SweepPlan, url: str, workers: int | None, as_json: bool) -> None:
     """Prints the tasks with what the store knows of them; nothing is made or changed."""
-    from cyclometer.report import documents
+    from cyclometer.report.documents import swept
     from cyclometer.store import layout
     from cyclometer.sweep import done
     from cyclometer.targets import build
@@ -129,11 +129,11 @@ def _list(plan: SweepPlan, url: str, workers: int | None, as_json: bool) -> None
     timed = [typical.get(task.target) for task in missing]
     expected_s = sum(t for t in timed if t) / lanes if all(timed) else None
     tasks = [
-        documents.PlannedTask(n, task.name, task.title, task.name in known)
+        swept.PlannedTask(n, task.name, task.title, task.name in known)
         for n, task in enumerate(plan.tasks, 1)
     ]
     if as_json:
-        common.print_json(documents.SweepPlan(tasks, expected_s))
+        common.print_json(swept.SweepPlan(tasks, expected_s))
         return
     for one, title in zip(tasks, plan.titles, strict=True):
         mark = "done" if one.done else "    "
@@ -153,7 +153,7 @@ def _spelled(time_s: float) -> str:
 
 def _one(plan: SweepPlan, location: Location, number: int, as_json: bool) -> int:
     """Runs one task in this process; the exit code."""
-    from cyclometer.report.documents import SweepTask
+    from cyclometer.report.documents.swept import SweepTask
     from cyclometer.sweep import done, work
 
     if number > len(plan.tasks):
@@ -192,10 +192,10 @@ def _swept(
         return sweep.run(plan, location, scheduler, workers, share, display.show)
 
 
-def _document(report: SweepReport) -> documents.Sweep:
-    from cyclometer.report import documents
+def _document(report: SweepReport) -> swept.Sweep:
+    from cyclometer.report.documents import swept
 
-    return documents.Sweep(
+    return swept.Sweep(
         tasks=report.tasks,
         done=report.done,
         there=report.there,
@@ -208,7 +208,7 @@ def _document(report: SweepReport) -> documents.Sweep:
     )
 
 
-def _print(plan: SweepPlan, report: documents.Sweep) -> None:
+def _print(plan: SweepPlan, report: swept.Sweep) -> None:
     titles = {
         task.name: (n, title)
         for n, (task, title) in enumerate(zip(plan.tasks, plan.titles, strict=True), 1)
@@ -224,7 +224,7 @@ def _print(plan: SweepPlan, report: documents.Sweep) -> None:
     click.echo(_sentence(report))
 
 
-def _sentence(report: documents.Sweep) -> str:
+def _sentence(report: swept.Sweep) -> str:
     parts = [f"{report.done} of {report.tasks} tasks done, {report.there} of them before"]
     if report.checked:
         same = report.checked - len(report.unlike)

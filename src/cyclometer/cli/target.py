@@ -25,7 +25,7 @@ def build(name: str, as_json: bool) -> None:
     Example: cyclometer target build linux
     """
     from cyclometer.cli.progress import Display
-    from cyclometer.report.documents import Built
+    from cyclometer.report.documents.written import Built
     from cyclometer.targets.api import Progress
     from cyclometer.targets.registry import TARGETS
 

@@ -7,8 +7,8 @@ from rich import box
 from rich.table import Table
 
 from cyclometer.compare.aa import Alarms, Record
-from cyclometer.report import documents
 from cyclometer.report.comparison import paper
+from cyclometer.report.documents import compared
 from cyclometer.report.markdown import line
 from cyclometer.text import counted
 
@@ -40,15 +40,15 @@ def sentence(record: Record) -> str:
     )
 
 
-def as_json(record: Record) -> documents.FalseAlarms:
+def as_json(record: Record) -> compared.FalseAlarms:
     """The document that both tables print."""
-    return documents.FalseAlarms([_rate(a) for a in record.methods], sentence(record))
+    return compared.FalseAlarms([_rate(a) for a in record.methods], sentence(record))
 
 
-def _rate(a: Alarms) -> documents.AlarmRate:
+def _rate(a: Alarms) -> compared.AlarmRate:
     """A method's rate with its interval; without either if nothing could be compared."""
     rate, interval = (a.rate, a.interval) if a.comparisons else (None, None)
-    return documents.AlarmRate(a.method, a.alarms, a.comparisons, rate, interval, a.nominal)
+    return compared.AlarmRate(a.method, a.alarms, a.comparisons, rate, interval, a.nominal)
 
 
 def markdown(record: Record) -> str:
@@ -59,7 +59,7 @@ def markdown(record: Record) -> str:
     return "\n".join([*lines, "", found.summary]) + "\n"
 
 
-def _cells(a: documents.AlarmRate) -> tuple[str, ...]:
+def _cells(a: compared.AlarmRate) -> tuple[str, ...]:
     promised = "-" if a.nominal is None else f"{100 * a.nominal:g} %"
     if a.rate is None or a.interval is None:
         return a.method, "-", "0", "does not apply", "-", promised

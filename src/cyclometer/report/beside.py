@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cyclometer.report.explain_documents import ExplainedTurn, NamedPart, SampledPart
+from cyclometer.report.documents.explained import ExplainedTurn, NamedPart
+from cyclometer.report.documents.sampled import SampledPart
 
 _ALIAS = "__libc_"  # a second name of read() and others, which a static program shows
 

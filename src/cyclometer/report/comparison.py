@@ -14,7 +14,7 @@ from cyclometer.compare.finding import CHANGED, DECIDED, VERDICTS, Finding, Opti
 from cyclometer.compare.pairing import ComparedCircle, Side, circumstances_apart
 from cyclometer.compare.verdicts import Comparison, gate_code
 from cyclometer.estimate.summary import ASSUMPTION
-from cyclometer.report import changes, documents, identity
+from cyclometer.report import changes, identity
 from cyclometer.report.brief import page_columns
 from cyclometer.report.cells import (
     change,
@@ -26,6 +26,7 @@ from cyclometer.report.cells import (
     overall,
     why,
 )
+from cyclometer.report.documents import compared, members
 from cyclometer.report.markdown import code, line, words
 from cyclometer.report.terminal import Terminal
 
@@ -163,10 +164,10 @@ def _nameless(side: Side) -> bool:
     return facts.get("target", "unknown") in ("", "unknown") and "cpu_model" not in facts
 
 
-def as_json(comparison: Comparison) -> documents.Comparison:
+def as_json(comparison: Comparison) -> compared.Comparison:
     """Every row and the summary, with what either side's measurement reported."""
     o, (before, after) = comparison.options, comparison.sides
-    summary = documents.ComparisonSummary(
+    summary = compared.ComparisonSummary(
         sentence=sentence(comparison),
         sessions=list(comparison.notes),
         counts=comparison.counts(),
@@ -175,26 +176,26 @@ def as_json(comparison: Comparison) -> documents.Comparison:
         margin_amounts=dict(o.amounts),
         fdr=o.fdr,
         layout_floor=o.layout_floor,
-        differences=[documents.Difference(*one) for one in differences(comparison)],
+        differences=[members.Difference(*one) for one in differences(comparison)],
         problems={
-            "before": documents.problems(before.problems),
-            "after": documents.problems(after.problems),
+            "before": members.problems(before.problems),
+            "after": members.problems(after.problems),
         },
     )
-    return documents.Comparison([_row(finding) for finding in comparison.findings], summary)
+    return compared.Comparison([_row(finding) for finding in comparison.findings], summary)
 
 
-def _row(f: Finding) -> documents.ComparedRow:
+def _row(f: Finding) -> compared.ComparedRow:
     pair = (f.pair.before, f.pair.after)
     either = next(circle.estimate for circle in pair if circle is not None)
-    return documents.ComparedRow(
+    return compared.ComparedRow(
         key=f.key,
         on=f.pair.on,
-        before=documents.value(f.before),
-        after=documents.value(f.after),
+        before=members.value(f.before),
+        after=members.value(f.after),
         unit=f.unit,
         change=f.change,
-        interval=None if f.interval is None else documents.ends(f.interval),
+        interval=None if f.interval is None else members.ends(f.interval),
         verdict=f.verdict,
         word=f.word,
         reason=f.reason,

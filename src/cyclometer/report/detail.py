@@ -15,8 +15,9 @@ from cyclometer.estimate import digits, extremes, hardware, kbench, modes, plann
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.rows import Estimate, estimates
-from cyclometer.report import documents, table
+from cyclometer.report import table
 from cyclometer.report.circle import chosen
+from cyclometer.report.documents import kinds, measured, members
 from cyclometer.report.terminal import Terminal
 
 _ROWS, _COLUMNS = 12, 72
@@ -34,7 +35,7 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
     """
     found = chosen(estimates(bundle), key)
     if as_json:
-        click.echo(documents.dumps(documents.CircleDetails([_row(bundle, e) for e in found])))
+        click.echo(kinds.dumps(measured.CircleDetails([_row(bundle, e) for e in found])))
         return
     console = Terminal()
     for estimate in found:
@@ -54,21 +55,21 @@ def show(bundle: Bundle, key: str, as_json: bool) -> None:
             console.print(line, soft_wrap=True)
 
 
-def _row(bundle: Bundle, e: Estimate) -> documents.DetailedRow:
+def _row(bundle: Bundle, e: Estimate) -> measured.DetailedRow:
     """What a line of the table says, and what only this page does."""
     fit, quantiles = e.fixed_cost, e.tails.supported if e.tails else ()
-    return documents.DetailedRow(
+    return measured.DetailedRow(
         **msgspec.structs.asdict(table.row(e)),
         contract=e.contract,
-        fixed_cost_interval=None if fit is None else documents.ends(fit.c_interval),
+        fixed_cost_interval=None if fit is None else members.ends(fit.c_interval),
         quantile_intervals={str(q.p): (q.interval.low, q.interval.high) for q in quantiles},
-        modes=[documents.Mode(mode.position, mode.share) for mode in e.modes],
+        modes=[measured.Mode(mode.position, mode.share) for mode in e.modes],
         clock_offset=e.clock_offset,
         idle_states=surroundings.idle_states(bundle.identity, e.contract.key),
         sigma_turn=e.sigma_turn,
         sigma_reason=e.sigma_reason,
         run_estimates=[
-            documents.RunLatencies(
+            measured.RunLatencies(
                 r.run, r.latency.value, r.base.value, r.base.share, r.overall.value
             )
             for r in e.runs

@@ -12,7 +12,7 @@ from cyclometer.compare.expected import Verdict
 from cyclometer.errors import FAILED, NOT_COMPARABLE, PASS, REGRESSED
 from cyclometer.explain.difference import Difference
 from cyclometer.report.cells import signed
-from cyclometer.report.documents import Expected, ExpectedRow
+from cyclometer.report.documents.compared import Expected, ExpectedRow
 from cyclometer.text import plain
 
 _MOST_FUNCTIONS = 3

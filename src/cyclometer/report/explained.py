@@ -13,7 +13,7 @@ from cyclometer.explain.harts import WAITS, HartLane
 from cyclometer.explain.parts import Part
 from cyclometer.explain.tail import Tail
 from cyclometer.record.address_map import Place
-from cyclometer.report.explain_documents import (
+from cyclometer.report.documents.explained import (
     CallStack,
     ChangedPart,
     CodeFootprint,

@@ -13,7 +13,7 @@ from rich.table import Table
 from cyclometer.explain.span import ROLE as SPAN
 from cyclometer.report import harts
 from cyclometer.report.comparison import paper
-from cyclometer.report.explain_documents import (
+from cyclometer.report.documents.explained import (
     ChangedPart,
     CodeFootprint,
     ExplainedCircle,

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from cyclometer.explain.harts import WAITS
 from cyclometer.explain.parts import LEVELS
-from cyclometer.report.explain_documents import ExplainedHart, ExplainedTurn
+from cyclometer.report.documents.explained import ExplainedHart, ExplainedTurn
 
 _COLUMNS = 64
 _LETTERS = {

@@ -9,15 +9,15 @@ from decimal import Decimal
 import click
 
 from cyclometer.compare.history import Series
-from cyclometer.report import documents
 from cyclometer.report.cells import signed
+from cyclometer.report.documents import members, over_time
 from cyclometer.report.markdown import code, line, words
 from cyclometer.text import plain
 
 _MOST_NAMED = 8
 _MARKDOWN_ROWS = 25
 
-_Change = tuple[documents.Series, documents.ChangePoint]
+_Change = tuple[over_time.Series, over_time.ChangePoint]
 
 
 def show(found: Sequence[Series]) -> None:
@@ -51,27 +51,27 @@ def sentence(found: Sequence[Series]) -> str:
     )
 
 
-def as_json(found: Sequence[Series]) -> documents.History:
+def as_json(found: Sequence[Series]) -> over_time.History:
     """The document that `show` and `markdown` print."""
-    return documents.History([_series(series) for series in found], sentence(found))
+    return over_time.History([_series(series) for series in found], sentence(found))
 
 
-def _series(series: Series) -> documents.Series:
-    points = [documents.Point(p.when, p.bundle, p.value) for p in series.points]
+def _series(series: Series) -> over_time.Series:
+    points = [over_time.Point(p.when, p.bundle, p.value) for p in series.points]
     changes = [
-        documents.ChangePoint(
+        over_time.ChangePoint(
             series.points.index(c.first),
             c.first.when,
             c.before,
             c.after,
             c.change,
             c.p,
-            [documents.Difference(*named) for named in c.changed],
+            [members.Difference(*named) for named in c.changed],
         )
         for c in series.changes
     ]
     configuration = series.points[-1].configuration
-    return documents.Series(series.key, series.unit, configuration, points, changes, series.missing)
+    return over_time.Series(series.key, series.unit, configuration, points, changes, series.missing)
 
 
 def markdown(found: Sequence[Series]) -> str:
@@ -90,12 +90,12 @@ def markdown(found: Sequence[Series]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _by_size(history: documents.History) -> list[_Change]:
+def _by_size(history: over_time.History) -> list[_Change]:
     listed = [(series, change) for series in history.series for change in series.changes]
     return sorted(listed, key=lambda item: -abs(item[1].change))
 
 
-def _moved(change: documents.ChangePoint) -> str:
+def _moved(change: over_time.ChangePoint) -> str:
     return f"{signed(change.change)}, from {_level(change.before)} to {_level(change.after)}"
 
 
@@ -104,15 +104,15 @@ def _level(value: float) -> str:
     return f"{Decimal(f'{value:.5g}'):f}"
 
 
-def _chance(change: documents.ChangePoint) -> str:
+def _chance(change: over_time.ChangePoint) -> str:
     return "exact clock" if change.p is None else f"p {change.p:.2g}"
 
 
-def _where(point: documents.Point) -> str:
+def _where(point: over_time.Point) -> str:
     return f"{point.when} {point.bundle}".strip()
 
 
-def _named(change: documents.ChangePoint) -> list[str]:
+def _named(change: over_time.ChangePoint) -> list[str]:
     """What changed in the identity, a line each."""
     lines = [f"{d.name}: {d.before or 'unknown'} -> {d.after or 'unknown'}" for d in change.changed]
     left = len(lines) - _MOST_NAMED

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from cyclometer.compare.finding import Finding
 from cyclometer.explain.difference import PartChange
 from cyclometer.explain.kernels import CONFIG, KernelRow, Kernels
-from cyclometer.report import documents
-from cyclometer.report.documents import CarriedChange, ChangedFunction, KernelsCompared
+from cyclometer.report.documents import kernels
+from cyclometer.report.documents.kernels import CarriedChange, ChangedFunction, KernelsCompared
 from cyclometer.text import plain
 
 WIDTH = 78
@@ -63,9 +63,9 @@ def _environment(found: Kernels) -> dict[str, tuple[str | None, str | None]]:
     return {name: (old.get(name), new.get(name)) for name in sorted(names)}
 
 
-def _row(row: KernelRow, timed: Finding | None) -> documents.KernelRow:
+def _row(row: KernelRow, timed: Finding | None) -> kernels.KernelRow:
     counted, traced = bool(row.before and row.after), row.difference
-    return documents.KernelRow(
+    return kernels.KernelRow(
         key=row.key,
         old=list(row.before),
         new=list(row.after),
@@ -94,7 +94,7 @@ def _sides(one: PartChange) -> tuple[str, float, float, float]:
     return one.name, float(one.before), float(one.after), float(one.change)
 
 
-def changed(found: KernelsCompared) -> list[documents.KernelRow]:
+def changed(found: KernelsCompared) -> list[kernels.KernelRow]:
     """Rows with another count, the largest change first."""
     rows = [row for row in found.rows if row.change]
     return sorted(rows, key=lambda row: -abs(row.share or row.change or 0.0))
@@ -156,7 +156,7 @@ def _table(found: KernelsCompared) -> Iterator[str]:
         yield from textwrap.wrap(said, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
 
 
-def _change(row: documents.KernelRow) -> str:
+def _change(row: kernels.KernelRow) -> str:
     """The signed count, and what share of the old one it is."""
     share = f" ({100 * row.share:+.2f} %)" if row.share is not None else ""
     return f"{_count(row.change or 0.0, True)}{share}"
@@ -168,7 +168,7 @@ def _count(value: float, signed: bool = False) -> str:
     return figure.rstrip("0").rstrip(".")
 
 
-def _notes(row: documents.KernelRow) -> Iterator[str]:
+def _notes(row: kernels.KernelRow) -> Iterator[str]:
     """What a reader must know about the figures of a row."""
     for word, counts in (("old", row.old), ("new", row.new)):
         if max(counts) != min(counts):
@@ -188,7 +188,7 @@ def _notes(row: documents.KernelRow) -> Iterator[str]:
         yield "WARNING: instructions and time disagree"
 
 
-def _disagree(row: documents.KernelRow) -> bool:
+def _disagree(row: kernels.KernelRow) -> bool:
     """Whether time moved and the count did not, or the other way."""
     moved = {"regressed": 1, "improved": -1}.get(row.verdict or "", 0)
     change = row.change or 0.0
@@ -197,7 +197,7 @@ def _disagree(row: documents.KernelRow) -> bool:
 
 def _carried(found: KernelsCompared) -> Iterator[str]:
     """The functions behind each change; rows that the same functions carry stand together."""
-    groups: dict[tuple[tuple[str, float], ...], list[documents.KernelRow]] = {}
+    groups: dict[tuple[tuple[str, float], ...], list[kernels.KernelRow]] = {}
     for row in changed(found):
         largest = tuple((one.name, one.change) for one in row.functions[:FUNCTIONS])
         groups.setdefault(largest or ((row.untraced, 0.0),), []).append(row)
@@ -208,7 +208,7 @@ def _carried(found: KernelsCompared) -> Iterator[str]:
         yield from _functions(members[0])
 
 
-def _functions(row: documents.KernelRow) -> Iterator[str]:
+def _functions(row: kernels.KernelRow) -> Iterator[str]:
     if row.traced is None:
         yield from textwrap.wrap(
             f"no functions: {row.untraced or 'not traced'}",
@@ -229,7 +229,7 @@ def _functions(row: documents.KernelRow) -> Iterator[str]:
         yield f"  {_count(total, True):>8}  {len(rest)} more function{'s' if len(rest) > 1 else ''}"
 
 
-def _subsystems(row: documents.KernelRow) -> Iterator[str]:
+def _subsystems(row: kernels.KernelRow) -> Iterator[str]:
     """Where the whole change is, which more functions carry than are named."""
     words = [f"{one.name} {_count(one.change, True)}" for one in row.subsystems if one.change]
     yield from _wrapped("    by subsystem: ", words) if words else ()

@@ -9,8 +9,9 @@ from rich.table import Table
 from cyclometer.compare.finding import Finding
 from cyclometer.compare.matrix import ColumnMean, Matrix, MatrixRow, ratio
 from cyclometer.compare.pairing import ComparedCircle
-from cyclometer.report import documents, identity
+from cyclometer.report import identity
 from cyclometer.report.comparison import paper
+from cyclometer.report.documents import compared, members
 from cyclometer.report.markdown import line, words
 from cyclometer.report.table import latency
 
@@ -89,34 +90,34 @@ def sentence(matrix: Matrix) -> str:
     )
 
 
-def as_json(matrix: Matrix) -> documents.Matrix:
+def as_json(matrix: Matrix) -> compared.Matrix:
     """The document; a cell is null where a column has no such circle."""
-    return documents.Matrix(
+    return compared.Matrix(
         columns=list(matrix.columns),
         rows=[
-            documents.MatrixRow(
+            compared.MatrixRow(
                 row.contract.key, row.unit, list(map(_cell, row.cells, row.findings))
             )
             for row in matrix.rows
         ],
         means=[
-            documents.ClassMeans(name, [documents.Ratio(m.ratio, m.rows) for m in means])
+            compared.ClassMeans(name, [compared.Ratio(m.ratio, m.rows) for m in means])
             for name, means in matrix.means.items()
         ],
         differences={
-            column: [documents.Difference(*one) for one in found]
+            column: [members.Difference(*one) for one in found]
             for column, found in differences(matrix).items()
         },
         summary=sentence(matrix),
     )
 
 
-def _cell(circle: ComparedCircle | None, finding: Finding | None) -> documents.Cell | None:
+def _cell(circle: ComparedCircle | None, finding: Finding | None) -> compared.Cell | None:
     if circle is None:
         return None
     e = circle.estimate
-    return documents.Cell(
-        value=documents.value(e.latency),
+    return compared.Cell(
+        value=members.value(e.latency),
         valid=e.valid,
         reason=finding.reason if finding else e.reason,
         change=finding.change if finding else None,

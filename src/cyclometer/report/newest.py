@@ -10,7 +10,7 @@ import click
 
 from cyclometer.compare.newest import Newest
 from cyclometer.report.cells import signed
-from cyclometer.report.documents import NewestPoint, NewestPoints
+from cyclometer.report.documents.over_time import NewestPoint, NewestPoints
 from cyclometer.report.markdown import code, line, words
 from cyclometer.text import plain
 

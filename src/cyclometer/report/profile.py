@@ -16,9 +16,8 @@ from cyclometer.record.profile import Profile
 from cyclometer.report import explained
 from cyclometer.report.beside import beside
 from cyclometer.report.comparison import paper
-from cyclometer.report.explain_documents import (
-    ExplainedTurn,
-    NamedPart,
+from cyclometer.report.documents.explained import ExplainedTurn, NamedPart
+from cyclometer.report.documents.sampled import (
     SampledChange,
     SampledCircle,
     SampledDifference,

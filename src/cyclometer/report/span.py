@@ -11,7 +11,7 @@ from rich.table import Table
 from cyclometer.explain.span import Path, extra, parts_at
 from cyclometer.record.span import Spanned, Wanted
 from cyclometer.report.comparison import paper
-from cyclometer.report.explain_documents import ExecutedPath, ExecutedPaths
+from cyclometer.report.documents.explained import ExecutedPath, ExecutedPaths
 from cyclometer.report.explanation import options
 
 _MOST = 20  # paths that a terminal shows; JSON has all

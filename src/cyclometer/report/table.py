@@ -16,8 +16,9 @@ from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.regimes import Regime
 from cyclometer.estimate.rows import Estimate, estimates
-from cyclometer.report import brief, documents
+from cyclometer.report import brief
 from cyclometer.report.circle import names
+from cyclometer.report.documents import measured, members
 from cyclometer.report.terminal import Terminal
 from cyclometer.text import plain
 from cyclometer.units import to_ns
@@ -247,34 +248,34 @@ def _disagree(e: Estimate) -> bool:
     return bool(e.base and e.overall and e.overall.value > 1.05 * e.base.value)
 
 
-def as_json(bundle: Bundle) -> documents.Estimates:
+def as_json(bundle: Bundle) -> measured.Estimates:
     """Every circle of a bundle, as `show --json` prints them."""
     found = estimates(bundle)
-    return documents.Estimates(
+    return measured.Estimates(
         bundle=bundle.digest,
         target=bundle.identity.target,
         clock=found[0].clock if found else None,
         rows=[row(e) for e in found],
-        problems=documents.problems(bundle.identity.problems),
+        problems=members.problems(bundle.identity.problems),
     )
 
 
-def row(e: Estimate) -> documents.Row:
+def row(e: Estimate) -> measured.Row:
     """One estimate; what does not exist is None."""
     latency, overall, fit = e.latency, e.overall, e.fixed_cost
-    return documents.Row(
+    return measured.Row(
         key=e.contract.key,
         configuration=e.configuration,
         params=e.contract.params,
         method=e.method,
         unit=e.clock.unit,
-        estimate=documents.value(latency),
-        interval=None if latency is None else documents.ends(latency.interval),
+        estimate=members.value(latency),
+        interval=None if latency is None else members.ends(latency.interval),
         scope=None if latency is None else latency.scope,
         ns=e.ns,
-        base=documents.value(e.base),
-        overall=documents.value(overall),
-        overall_interval=None if overall is None else documents.ends(overall.interval),
+        base=members.value(e.base),
+        overall=members.value(overall),
+        overall_interval=None if overall is None else members.ends(overall.interval),
         fixed_cost=None if fit is None else fit.c,
         line_holds=None if fit is None else fit.line_holds(),
         first_pass=e.cold,

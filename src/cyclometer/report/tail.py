@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from cyclometer.report import explanation
 from cyclometer.report.comparison import paper
-from cyclometer.report.explain_documents import ExplainedTail
+from cyclometer.report.documents.explained import ExplainedTail
 from cyclometer.report.explanation import number, options, signed
 
 _LENGTHS = 6  # that are listed

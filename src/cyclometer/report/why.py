@@ -15,7 +15,7 @@ from cyclometer.compare.why import Why
 from cyclometer.explain.layout import FootprintChange, FootprintChanges
 from cyclometer.report import explained
 from cyclometer.report.comparison import paper
-from cyclometer.report.explain_documents import ChangedFootprint, Counted, CountedCircle
+from cyclometer.report.documents.sampled import ChangedFootprint, Counted, CountedCircle
 from cyclometer.report.explanation import footprint, from_to
 from cyclometer.report.markdown import code, line
 

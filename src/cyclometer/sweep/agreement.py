@@ -12,7 +12,7 @@ import msgspec
 from cyclometer.bundle.model import Bundle
 from cyclometer.errors import CyclometerError, MeasurementFailed, NotComparable
 from cyclometer.record.schema import Flow
-from cyclometer.report.documents import HostCounts, TargetAgreement, TargetCounts
+from cyclometer.report.documents.machine import HostCounts, TargetAgreement, TargetCounts
 from cyclometer.sweep.task import facts
 from cyclometer.targets.api import SILENT, Progress, Request
 from cyclometer.targets.registry import TARGETS

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from cyclometer.bundle.model import MISSING, TAGS
-from cyclometer.report import documents, table
+from cyclometer.report import table
+from cyclometer.report.documents.kinds import plain
 from cyclometer.report.export.request import ExportRequest
 
 _COLUMNS = (
@@ -45,7 +46,7 @@ def export(request: ExportRequest) -> str:
     """A line per circle; with --samples a line per raw sample, tags and counters included."""
     if request.samples:
         return _text(_samples(request))
-    return _text([_COLUMNS, *(_circle(documents.plain(table.row(e))) for e in request.estimates)])
+    return _text([_COLUMNS, *(_circle(plain(table.row(e))) for e in request.estimates)])
 
 
 def _text(lines: Iterable[Sequence[Any]]) -> str:

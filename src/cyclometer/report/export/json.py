@@ -7,7 +7,8 @@ import msgspec
 
 from cyclometer.estimate.regimes import Regime
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report import documents, table
+from cyclometer.report import table
+from cyclometer.report.documents import kinds, measured, members
 from cyclometer.report.export.request import ExportRequest
 
 
@@ -15,7 +16,7 @@ def export(request: ExportRequest) -> str:
     """Every estimate with its contract and its runs, as `show --json` and more."""
     identity = request.bundle.identity
     rows = [_row(name, e) for name, e in zip(request.names, request.estimates, strict=True)]
-    exported = documents.Exported(
+    exported = measured.Exported(
         bundle=request.bundle.digest,
         title=identity.title,
         target=identity.target,
@@ -23,25 +24,25 @@ def export(request: ExportRequest) -> str:
         tool=identity.tool,
         environment=dict(identity.environment),
         rows=rows,
-        problems=documents.problems(identity.problems),
+        problems=members.problems(identity.problems),
     )
-    return documents.dumps(exported) + "\n"
+    return kinds.dumps(exported) + "\n"
 
 
-def _row(name: str, e: Estimate) -> documents.ExportedRow:
-    return documents.ExportedRow(
+def _row(name: str, e: Estimate) -> measured.ExportedRow:
+    return measured.ExportedRow(
         **msgspec.structs.asdict(table.row(e)),
         name=name,
         clock=e.clock,
         better=e.better,
         contract=e.contract,
         per_run=[
-            documents.ExportedRun(r.run, _regime(r.latency), _regime(r.base), _regime(r.overall))
+            measured.ExportedRun(r.run, _regime(r.latency), _regime(r.base), _regime(r.overall))
             for r in e.runs
         ],
     )
 
 
-def _regime(regime: Regime) -> documents.ExportedRegime:
-    interval = documents.ends(regime.interval)
-    return documents.ExportedRegime(regime.value, interval, regime.tests, regime.share)
+def _regime(regime: Regime) -> measured.ExportedRegime:
+    interval = members.ends(regime.interval)
+    return measured.ExportedRegime(regime.value, interval, regime.tests, regime.share)

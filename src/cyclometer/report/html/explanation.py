@@ -18,14 +18,14 @@ from cyclometer.report import explanation as words
 from cyclometer.report import tail as tail_words
 from cyclometer.report.chart import flame, timeline
 from cyclometer.report.chart.plot import Chart
-from cyclometer.report.documents import CarriedChange, KernelRow, KernelsCompared
-from cyclometer.report.explain_documents import (
+from cyclometer.report.documents.explained import (
     ChangedPart,
     ExplainedDifference,
     ExplainedInstruction,
     ExplainedTurn,
     NamedPart,
 )
+from cyclometer.report.documents.kernels import CarriedChange, KernelRow, KernelsCompared
 from cyclometer.report.html import bars, render
 from cyclometer.report.html.render import Link
 from cyclometer.report.markup import Markup

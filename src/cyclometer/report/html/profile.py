@@ -11,7 +11,8 @@ from cyclometer.explain.profile import LatencyShares, ShareChange
 from cyclometer.report import profile as words
 from cyclometer.report.chart import flame
 from cyclometer.report.chart.plot import Chart
-from cyclometer.report.explain_documents import ExplainedTurn, NamedPart, SampledPart
+from cyclometer.report.documents.explained import ExplainedTurn, NamedPart
+from cyclometer.report.documents.sampled import SampledPart
 from cyclometer.report.explanation import number, per_turn
 from cyclometer.report.html import render
 

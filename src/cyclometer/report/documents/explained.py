@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The JSON of `explain` and of `compare --why`: a type for each kind, as in report.documents."""
+"""The JSON of what traces show: `explain`, what differs between turns, and `prove-move`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from msgspec import Meta, Struct, field
 ByCause = Annotated[dict[str, float], Meta(description="in the unit of `unit`, by cause")]
 Total = Annotated[int, Meta(description="of all explained turns together, in the unit of `unit`")]
 PerTurn = Annotated[float, Meta(description="in the unit of `unit`")]
-SampledShare = Annotated[float, Meta(description="of the samples: 0.01 is 1 %")]
 
 
 class CodeFootprint(Struct):
@@ -177,78 +176,6 @@ class ExplainedTail(ExplainedDifference, kw_only=True):
     period: Annotated[int | None, Meta(description="in turns; null if there is none")]
 
 
-class SampledPart(Struct):
-    """The samples in a level or function."""
-
-    name: str
-    level: str
-    samples: int
-    share: SampledShare
-    interval: Annotated[tuple[float, float], Meta(description="of the share, at 95 %")]
-    value: PerTurn
-
-
-class SampledStack(Struct):
-    """Functions from the outermost to the sampled one."""
-
-    frames: list[str]
-    level: str
-    samples: int
-
-
-class Sampling(Struct):
-    """What was sampled, and how."""
-
-    circle: str
-    title: str
-    target: str
-    configuration: dict[str, str]
-    unit: str
-    latency: Annotated[float, Meta(description="per turn, while sampled")]
-    event: str
-    precise: Annotated[int, Meta(description="perf's precise_ip")]
-    period: Annotated[int, Meta(description="events from sample to sample")]
-    turns: int
-    window_s: Annotated[float, Meta(description="from the first to the last of the turns, seconds")]
-    samples: int
-    expected: Annotated[
-        float | None, Meta(description="samples, had the CPU run the circle all the time")
-    ]
-    outside: Annotated[int, Meta(description="samples of other threads")]
-    lost: int
-    kernel_seen: bool
-
-
-class SampledCircle(Sampling, kw_only=True):
-    """`explain` of a circle of the running Linux: its samples by function."""
-
-    levels: list[SampledPart]
-    inclusive: list[SampledPart]
-    functions: list[SampledPart]
-    stacks: list[SampledStack]
-    exact: Annotated[
-        ExplainedTurn | None,
-        Meta(description="what the same kernel executes under QEMU; null if it was not traced"),
-    ] = None
-
-
-class SampledChange(Struct):
-    """A function on both sides."""
-
-    name: str
-    before: PerTurn
-    after: PerTurn
-    interval: Annotated[tuple[float, float], Meta(description="of the change, at 95 %")]
-
-
-class SampledDifference(Struct):
-    """`explain --diff` of two sampled circles."""
-
-    before: Sampling
-    after: Sampling
-    changes: list[SampledChange]
-
-
 class ExecutedPath(Struct):
     """Windows of the same instructions in the same order."""
 
@@ -275,33 +202,21 @@ class ExecutedPaths(Struct):
     paths: list[ExecutedPath]
 
 
-class CountedCircle(Struct):
-    """The processor's counters of one circle, per turn."""
+class SetApart(Struct):
+    """Steps of the window on each machine; `equal`: from its beginning to the first difference."""
 
-    key: str
-    before: dict[str, float]
-    after: dict[str, float]
-    sentence: str
+    qemu: int
+    rtl: int
+    equal: int
 
 
-class ChangedFootprint(Struct):
-    """The code that a turn of one circle touches."""
+class MoveProof(Struct):
+    """`prove-move`: one test of a circle on QEMU and on the RTL, pc by pc."""
 
     circle: str
-    before: CodeFootprint
-    after: CodeFootprint
-    only_layout: Annotated[
-        bool, Meta(description="as many instructions from other lines, pages or branches")
-    ]
-
-
-class Counted(Struct):
-    """`compare --why`: the processor's counters of two sides, and the code that turns touch."""
-
-    circles: list[CountedCircle]
-    footprints: Annotated[
-        list[ChangedFootprint], Meta(description="of circles that both bundles have a trace of")
-    ]
-    untraced: Annotated[
-        list[str], Meta(description="circles of which not both bundles have a trace")
-    ]
+    turns: int
+    steps: SetApart
+    identical: bool
+    differing: Annotated[dict[str, int], Meta(description="function -> steps more on the RTL")]
+    unexplained: Annotated[dict[str, int], Meta(description="those of no known reason")]
+    rest_equal: Annotated[bool, Meta(description="all other functions: the same pc at every step")]

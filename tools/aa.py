@@ -2,10 +2,11 @@
 """`make aa`: sessions of one machine against each other, of which nothing changed in between.
 
 Measures a row of sessions alone, and one beside a neighbour that burns the other CPUs in bursts.
-Then all pairs of single sessions are compared, and sessions three against three. Every row called
-changed is a false one. Run it on a machine with nothing else to do:
+Then all pairs of single sessions are compared, and sessions three against three; and the pairs of
+the later half once more, with what `doctor --calibrate` learns from the earlier half. Every row
+called changed is a false one. Run it on a machine with nothing else to do:
 
-    make aa                                        # 2 x 8 default sessions: twenty minutes
+    make aa                                        # 2 x 8 default sessions: half an hour
     make aa AA='--sessions 4 --budget 10s --only "pipe.*"'     # to try
     make aa AA='--cpus auto --only "*.other_cpu" --scenarios alone'   # between two CPUs
     make aa AA='--keep results/aa'   # keeps the bundles, and measures only what is missing
@@ -32,7 +33,8 @@ import numpy as np
 
 from cyclometer import environment, errors
 from cyclometer.bundle import store
-from cyclometer.compare.finding import CHANGED
+from cyclometer.compare import calibration
+from cyclometer.compare.finding import CHANGED, Options
 from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import Comparison, compare, gate_code
 
@@ -93,7 +95,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make aa", description=__doc__.partition("\n")[0])
     parser.add_argument("--sessions", type=int, default=8, help="in each scenario; 8")
     parser.add_argument(
-        "--budget", default="54s", help="of a session, as `cyclometer run` takes it"
+        "--budget", default="80s", help="of a session, as `cyclometer run` takes it"
     )
     parser.add_argument("--only", action="append", default=[], help="circles, as in `run`")
     parser.add_argument("--cpus", help="with circles between two CPUs, as in `run`")
@@ -126,15 +128,33 @@ def _scenario(name: str, folder: Path, options: argparse.Namespace) -> None:
     singles = [side([bundle]) for bundle in bundles]
     print(f"\n{name}")
     _print_sessions(singles)
-    by_one = Tally()
-    for before, after in itertools.combinations(singles, 2):
-        by_one.add(compare(before, after))
-    _print("single sessions", by_one, TARGETS[name], gates=name == "alone")
+    _print("single sessions", _pairs(singles), TARGETS[name], gates=name == "alone")
+    earlier, later = singles[: len(singles) // 2], singles[len(singles) // 2 :]
+    if known := _learned(earlier):
+        found = _pairs(later, Options(calibration=known))
+        _print("later half, calibrated", found, TARGETS[name], gates=name == "alone")
     by_three = Tally()
     for before, after in triples(len(bundles), options.triples):
         by_three.add(compare(*(side([bundles[n] for n in one]) for one in (before, after))))
     if by_three.comparisons:
         _print(f"{SIDE} against {SIDE}", by_three, TARGETS[name], gates=name == "alone")
+
+
+def _learned(singles: Sequence[Side]) -> calibration.Calibration | None:
+    """What `doctor --calibrate` learns; None if too few sessions were like each other."""
+    try:
+        return calibration.learn(singles)
+    except errors.NothingMeasured as error:
+        print(f"aa: {error}", file=sys.stderr)
+        return None
+
+
+def _pairs(singles: Sequence[Side], options: Options | None = None) -> Tally:
+    """What `compare` says of all pairs."""
+    found = Tally()
+    for before, after in itertools.combinations(singles, 2):
+        found.add(compare(before, after, options or Options()))
+    return found
 
 
 def _measure(path: Path, options: argparse.Namespace) -> None:

@@ -54,6 +54,13 @@ def test_what_two_cpus_send_each_other_is_no_disturbance() -> None:
     assert tag({"faults": 0}, faults=0, **TWO_CPUS, **other) == {"interrupt"}
 
 
+def test_what_is_sent_is_none_of_the_interrupts_that_a_contract_counts() -> None:
+    expect = {"interrupts": 1}
+    assert tag(expect, **TWO_CPUS, interrupts=13, ipis=3) == set()
+    assert tag(expect, **TWO_CPUS, interrupts=14, ipis=3) == {"interrupt"}
+    assert tag(expect, **TWO_CPUS, interrupts=12, ipis=3) == {"invalid"}
+
+
 @pytest.mark.parametrize("cpu", ["cpu_switches", "other_cpu_switches"])
 def test_a_stranger_on_either_cpu_is_one(cpu: str) -> None:
     assert tag({"faults": 0}, faults=0, **TWO_CPUS) == set()

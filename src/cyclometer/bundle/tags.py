@@ -80,16 +80,17 @@ def throttled(bits: NDArray[np.int32], value: NDArray[np.float64], gap: float) -
 
 def mismatch(contract: Contract, turns: NDArray[np.int64], counters: Counts) -> NDArray[np.bool_]:
     """Tests in which a counter that the contract names, and that was read, is not exactly expect x
-    turns, or is below at_least x turns.
+    turns, or is below at_least x turns. Interrupts are those that no CPU sent the other, unless the
+    contract names these.
 
     Args:
         turns: of each test, shape (n,).
         counters: name -> counts over each whole test, shape (n,); MISSING was not read.
     """
     wrong = np.zeros(len(turns), bool)
-    for counter, per_turn in contract.expect.items():
+    for counter in contract.expect:
         if counter in counters:
-            wrong |= _present(counters[counter]) & (counters[counter] != per_turn * turns)
+            wrong |= _present(counters[counter]) & (_off(contract, counter, turns, counters) != 0)
     for counter, per_turn in contract.at_least.items():
         if counter in counters:
             wrong |= _present(counters[counter]) & (counters[counter] < per_turn * turns)
@@ -104,6 +105,7 @@ def _present(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
 def _off(
     contract: Contract, counter: str, turns: NDArray[np.int64], counters: Counts
 ) -> NDArray[np.int64]:
+    """How far a counter is from what the contract expects of it."""
     off = counters[counter] - contract.expect.get(counter, 0) * turns
     if (sent := _SENT.get(counter, "")) in counters and sent not in contract.expect:
         off = off - np.where(_present(counters[sent]), counters[sent], 0)

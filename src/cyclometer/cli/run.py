@@ -94,7 +94,7 @@ def _images(
     "budget_s",
     callback=common.duration,
     metavar="TIME",
-    help="Time for everything, such as 60s or 2m.  [default: 54s]",
+    help="Time for everything, such as 60s or 2m.  [default: 80s]",
 )
 @click.option("--quick", is_flag=True, help="A first look: on Linux three short runs, 12 s.")
 @click.option(

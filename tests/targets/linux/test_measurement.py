@@ -142,7 +142,7 @@ def test_no_circle_is_visited_again_when_the_time_is_up(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        (Request(spread_s=54.0), "no longer than the 54 s of measuring"),
+        (Request(spread_s=80.0), "no longer than the 80 s of measuring"),
         (Request(spread_s=600.0, flow=Flow(30, 1, 5, 30)), "leave --kbench out"),
     ],
 )

@@ -42,9 +42,9 @@ class MeasurementSettings:
     """How to measure; `budget_s` is the wish for the whole measurement."""
 
     runs: int = 5
-    rounds: int = 28  # at most; visits differ by more than the tests of one, so many short ones
+    rounds: int = 42  # at most; visits differ by more than the tests of one, so many short ones
     flow: Flow | None = None  # of every circle asked for, instead of one that fits the budget
-    budget_s: float = 54.0
+    budget_s: float = 80.0
     spread_s: float = 0.0  # in which rounds begin at equal distances; 0: one after the other
     only: tuple[str, ...] = ("*",)
     method: str | None = None  # None: each circle's own

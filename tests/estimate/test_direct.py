@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from cyclometer.errors import MeasurementFailed
-from cyclometer.estimate import direct
+from cyclometer.estimate import direct, modes
 from cyclometer.estimate.interval import Interval
+from tests.estimate.test_modes import mixture
 
 EMPTY = np.array([20.0, 21, 20, 22, 20, 20, 21, 20, 20, 20])
 
@@ -162,6 +163,31 @@ def test_a_mode_is_reported_from_four_standard_deviations_on() -> None:
     """
     assert len(direct.estimate([100.0] * 1000 + [200.0] * 12).modes) == 2
     assert len(direct.estimate([100.0] * 1000 + [200.0] * 11).modes) == 1
+
+
+@pytest.mark.parametrize("sd", [0.1, 0.3])
+def test_one_wide_mode_is_seldom_divided_at_any_bandwidth(sd: float) -> None:
+    found = [direct.modes_of(mixture((1000, sd, 600), seed=s)) for s in range(200)]
+    assert sum(len(one) == 1 for one in found) >= 190
+
+
+def test_two_wide_modes_are_two() -> None:
+    """In windows of half a percent these samples are too few for a valley."""
+    samples = [mixture((1000, 0.1, 180), (1600, 0.1, 420), seed=s) for s in range(200)]
+    found = [direct.modes_of(one) for one in samples]
+    both = [two for two in found if len(two) == 2]
+    assert len(both) >= 180
+    assert np.median([low.share for low, _ in both]) == pytest.approx(0.3, abs=0.02)
+    places = np.median([[low.position, high.position] for low, high in both], axis=0)
+    assert places == pytest.approx([1000, 1600], rel=0.03)
+    narrow = [modes.find(one, direct.MODE_VALLEY) for one in samples]
+    assert sum(len(two) == 2 for two in narrow) < len(both)
+
+
+def test_narrow_modes_are_those_of_the_narrowest_bandwidth() -> None:
+    for seed in range(20):
+        two = mixture((1000, 0.01, 600), (1200, 0.01, 1400), seed=seed)
+        assert direct.modes_of(two) == modes.find(two, direct.MODE_VALLEY)
 
 
 def test_level_reaches_the_intervals() -> None:

@@ -10,7 +10,7 @@ unless the latency is so long that it does not matter.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -165,14 +165,25 @@ def _corrected(ordered: FloatArray, p: float, level: float, overhead: IntervalCo
 
 def modes_of(ordered: FloatArray, overhead: float = 0.0) -> tuple[modes.Mode, ...]:
     """The modes that are reported of sorted latencies, less `overhead`; none where one is zero or
-    less.
+    less. Of all bandwidths the narrowest counts that shows the most of them.
     """
-    found = modes.find(ordered, MODE_VALLEY) if ordered[0] > 0 else ()
+    if ordered[0] <= 0:
+        return ()
+    shown = (_modes_at(ordered, smoothing) for smoothing in modes.bandwidths(ordered))
     return tuple(
-        modes.Mode(mode.position - overhead, mode.low - overhead, mode.high - overhead, mode.share)
-        for mode in found
-        if mode.share >= MODE_SHARE
+        replace(
+            mode,
+            position=mode.position - overhead,
+            low=mode.low - overhead,
+            high=mode.high - overhead,
+        )
+        for mode in max(shown, key=len)
     )
+
+
+def _modes_at(ordered: FloatArray, smoothing: float) -> list[modes.Mode]:
+    found = modes.find(ordered, MODE_VALLEY, smoothing)
+    return [mode for mode in found if mode.share >= MODE_SHARE]
 
 
 def _difference(value: float, raw: Interval, overhead: IntervalCost) -> Interval:

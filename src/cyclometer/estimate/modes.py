@@ -21,6 +21,10 @@ COARSEST = 0.1
 once. A coarser one is, if STEPS latencies differ by whole multiples of it.
 """
 STEPS = 3
+SILVERMAN = 0.9
+"""Bandwidth of n samples in units of their spread, times n^(1/5)."""
+IQR_OF_NORMAL = 1.34
+"""Interquartile range of a normal distribution in standard deviations."""
 BINS = 4
 """Bins of the histogram in one bandwidth."""
 _REACH = 4 * BINS
@@ -30,23 +34,26 @@ _KERNEL = np.exp(-0.5 * (np.arange(-_REACH, _REACH + 1) / BINS) ** 2)  # Gaussia
 @dataclass(frozen=True)
 class Mode:
     """A peak at `position`, the valleys [low, high) on its sides, and the share of the samples
-    between them.
+    between them; `smoothing` is the bandwidth of the density that shows it.
     """
 
     position: float
     low: float
     high: float
     share: float
+    smoothing: float
 
 
-def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
+def find(ordered: FloatArray, valley: float, smoothing: float | None = None) -> tuple[Mode, ...]:
     """The modes of sorted positive samples, from the lowest.
 
     Args:
         valley: standard deviations of the counts by which the density must fall from a mode and
         rise again to part two.
+        smoothing: bandwidth as a fraction of the latency; None for `bandwidth`.
     """
-    step = bandwidth(ordered) / BINS
+    smoothing = smoothing or bandwidth(ordered)
+    step = smoothing / BINS
     bins = _histogram(np.log(ordered / ordered[0]), step)
     parts = _parted(np.convolve(bins, _KERNEL)[_REACH:-_REACH] * math.sqrt(2), valley)
 
@@ -59,9 +66,29 @@ def find(ordered: FloatArray, valley: float) -> tuple[Mode, ...]:
             latency(first),
             latency(end),
             float(bins[first:end].sum()) / ordered.size,
+            smoothing,
         )
         for first, peak, end in parts
     )
+
+
+def bandwidths(ordered: FloatArray) -> list[float]:
+    """The bandwidths at which sorted positive samples may show modes, as fractions of the latency:
+    `bandwidth`, and its doubles up to the one that suits a single mode as wide as all samples.
+
+    In a narrow window wide modes leave too few samples for a valley to be significant. The widest
+    is Silverman's (1986, equation 3.31), which smooths too much where narrower modes lie apart. So
+    all between are tried, as in the families of Chaudhuri and Marron (1999): the windows of all the
+    doubles are fewer than those of the first, and so are the valleys that chance makes.
+    """
+    found = [bandwidth(ordered)]
+    logs = np.log(ordered)
+    quarter, three_quarters = np.quantile(logs, (0.25, 0.75))
+    spread = min(float(logs.std()), float(three_quarters - quarter) / IQR_OF_NORMAL)
+    widest = SILVERMAN * spread * ordered.size**-0.2
+    while 2 * found[-1] <= widest:
+        found.append(2 * found[-1])
+    return found
 
 
 def bandwidth(ordered: FloatArray) -> float:

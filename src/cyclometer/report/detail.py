@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclometer.bundle.model import Bundle
-from cyclometer.estimate import digits, extremes, hardware, kbench, modes, planner, surroundings
+from cyclometer.estimate import digits, extremes, hardware, kbench, planner, surroundings
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.rows import Estimate, estimates
@@ -212,11 +212,11 @@ def _percent(fraction: float) -> str:
 
 
 def _modes(e: Estimate) -> str:
-    """Where they lie, as finely as the clock resolves, and what share of the turns or tests each
-    has.
+    """Where they lie, as finely as the density that shows them, and what share of the turns or
+    tests each has.
     """
     places = (
-        digits.rounded(mode.position, modes.BANDWIDTH * abs(mode.position)) for mode in e.modes
+        digits.rounded(mode.position, mode.smoothing * abs(mode.position)) for mode in e.modes
     )
     return ", ".join(
         f"{place} ({_percent(mode.share)})" for place, mode in zip(places, e.modes, strict=True)

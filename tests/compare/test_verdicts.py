@@ -18,6 +18,8 @@ from cyclometer.compare.exact import LAYOUT_FLOORS
 from cyclometer.compare.finding import Finding, Options
 from cyclometer.compare.pairing import Side, side
 from cyclometer.compare.verdicts import Comparison, compare, compare_code, gate_code
+from cyclometer.estimate.interval import Interval
+from cyclometer.report import cells
 from tests.compare.bundles import ICOUNT, RTL, Spec, bundle, measured, one_side
 from tests.estimate.visited import Visits
 
@@ -437,6 +439,21 @@ def test_overall_is_shown_and_its_disagreement_said() -> None:
     assert found.overall_change == pytest.approx(0.2)
     assert found.disagreement == "overall moved by +20.00 %"
     assert judged(QUIET, times(1.05)).disagreement == ""
+
+
+def test_a_side_that_is_not_known_to_an_order_of_magnitude_gives_no_verdict() -> None:
+    before, after = one_side(Spec("a", QUIET)), one_side(Spec("a", times(2)))
+    assert compare(before, after).findings[0].verdict == "regressed"
+    (circle,) = after.circles
+    assert circle.estimate.latency is not None
+    unknown = replace(circle.estimate.latency, interval=Interval(0.1, 5e7, 0.95))
+    after = replace(
+        after, circles=(replace(circle, estimate=replace(circle.estimate, latency=unknown)),)
+    )
+    (found,) = compare(before, after).findings
+    assert found.verdict == "undecided"
+    assert found.reason == "the latency after is not known to an order of magnitude"
+    assert cells.latencies(found) == ("1000.3", "<50000000")
 
 
 def test_failed_and_invalid_rows_are_shown_as_such() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cyclometer.estimate import digits
+from cyclometer.estimate.interval import Interval
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,27 @@ def test_value_and_half_width(value: float, half_width: float, text: str) -> Non
 )
 def test_a_value_that_nothing_bounds_keeps_its_units(value: float, text: str) -> None:
     assert digits.plain(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (4539.96, 4537.46, 4542.46, "4540"),
+        (4539.96, -7000, 16080, "5000"),
+        (2236.0, 0.08, 61_900_000.0, "<70000000"),
+        (2236.0, 0.08, 60_000_000.0, "<60000000"),
+        (2.0, -18.0, 22.0, "2"),
+        (2.0, -18.5, 22.5, "<30"),
+        (0.0, -5.0, 5.0, "0"),
+        (-2.0, -72.0, 68.0, "-2"),
+        (4539.963, -math.inf, math.inf, "4539.96"),
+        (4539.963, 4539.963, 4539.963, "4539.96"),
+    ],
+)
+def test_a_figure_has_one_digit_at_least_or_is_an_upper_bound(
+    value: float, low: float, high: float, text: str
+) -> None:
+    assert digits.figure(value, Interval(low, high, 0.95)) == text
 
 
 @pytest.mark.parametrize(

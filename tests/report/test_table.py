@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,7 +17,8 @@ from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.report import brief as brief_table
 from cyclometer.report import table
 from cyclometer.report.documents import kinds
-from tests.report.sample_bundles import PIPE, SIGNAL, TIMER, Maker, typical
+from tests.estimate.visited import Visits
+from tests.report.sample_bundles import PIPE, SIGNAL, TIMER, TSC, Maker, typical
 
 
 def shown(capsys: pytest.CaptureFixture[str], bundle: Bundle, wide: bool = True) -> list[str]:
@@ -34,7 +36,7 @@ def test_a_line_a_circle_with_all_its_columns(capsys: pytest.CaptureFixture[str]
     columns = [column.strip() for column in line.split("  ") if column.strip()]
     assert columns[:2] == [PIPE.key, table.with_interval(e.latency)]
     assert columns[2:] == [
-        table.nanoseconds(e),
+        brief_table.nanoseconds(e),
         columns[3],
         table.fixed_cost(e),
         "40000",
@@ -135,7 +137,7 @@ def test_a_brief_row_says_its_latency_and_its_error_in_percent(
     assert row[1] == table.latency(e.latency)
     share = 100 * e.latency.interval.half_width / e.latency.value
     assert float(row[2]) == pytest.approx(share, rel=0.06)
-    assert row[3:5] == [table.nanoseconds(e), "40000"]
+    assert row[3:5] == [brief_table.nanoseconds(e), "40000"]
     (bad,) = (line.split() for line in lines if line.startswith(f" {SIGNAL.key} "))
     assert bad == [SIGNAL.key, "invalid"]
 
@@ -186,6 +188,38 @@ def test_an_interval_wider_than_its_latency_leaves_a_digit_of_it() -> None:
     _, line = (text.plain.split() for text in brief_table.lines([row], 100))
     assert float(line[1]) == pytest.approx(row.latency.value, rel=0.4)
     assert line[2] == ">100"
+
+
+def test_a_latency_whose_order_of_magnitude_is_not_known_is_a_bound(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Two visits that differ by a factor of five, as of a lock that two CPUs contend for: with one
+    degree of freedom the interval ends at thousands of times the latency.
+    """
+    visits = Visits()
+    row = visits.row(PIPE.key, clock=TSC)
+    visits.add(row, 1, 0, [10_000] * 3, 10).add(row, 1, 10**9, [50_000] * 3, 10)
+    (e,) = estimates(visits.bundle())
+    assert e.latency is not None
+    assert e.latency.interval.high > 1000 * e.latency.value
+    lines = brief(capsys, visits.bundle())
+    (cells,) = (line.split() for line in lines if line.startswith(f" {PIPE.key}"))
+    assert re.fullmatch(r"<\d0+", cells[1])
+    assert float(cells[1][1:]) >= e.latency.interval.high
+    assert cells[2] == ">100"
+    assert float(cells[3][1:]) >= 0.4 * e.latency.interval.high  # ns at 2.5 GHz
+    assert cells[4].startswith("u")
+    assert any(line.startswith("u: the latency is not known to") for line in lines)
+    wide = shown(capsys, visits.bundle())
+    (cells,) = (line.split() for line in wide if line.startswith(f" {PIPE.key}"))
+    assert [cells[1][0], cells[2][0]] == ["<", "<"]
+    assert any(line.startswith("where a figure begins with <,") for line in wide)
+    (said,) = table.as_json(visits.bundle()).rows
+    assert (said.estimate, said.interval) == (
+        e.latency.value,
+        (e.latency.interval.low, e.latency.interval.high),
+    )
+    assert not any("begins with <" in line for line in shown(capsys, typical()))
 
 
 def test_the_row_to_look_at_is_marked_or_wide_or_typical() -> None:

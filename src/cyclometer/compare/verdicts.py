@@ -259,7 +259,7 @@ def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) ->
         options = replace(options, margin=one.floor)
     decision = statistics.decide(one.change, one.units, options.margin, p, share)
     verdict = named(decision.verdict, both(pair)[0], options)
-    veto = one.veto
+    veto = one.veto or _unknown(pair)
     if one.disagreement and verdict == "equivalent":
         veto = f"the latency stays, but {one.disagreement}"
     elif verdict == "improved" and _opposed(one):
@@ -278,6 +278,16 @@ def _judged(pair: Pair, one: Basis, p: float, options: Options, share: float) ->
         overall_change=None if one.overall is None else math.expm1(one.overall),
         disagreement=one.disagreement,
     )
+
+
+def _unknown(pair: Pair) -> str:
+    """Why a pair cannot be judged, if not even the order of magnitude of a side is known."""
+    sides = zip(("before", "after"), both(pair), strict=True)
+    unknown = [
+        name for name, e in sides if e.latency and e.latency.interval.unknown(e.latency.value)
+    ]
+    listed = " and ".join(unknown)
+    return f"the latency {listed} is not known to an order of magnitude" if unknown else ""
 
 
 def _opposed(one: Basis) -> bool:

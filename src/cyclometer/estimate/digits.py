@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
+from .interval import Interval
+
 
 def rounded(value: float, half_width: float) -> str:
     """The value with as many digits as its half-width supports, e.g. 4539.96 +- 0.45 is "4540.0".
@@ -32,6 +34,19 @@ def plain(value: float) -> str:
         return str(value)
     text = _at(value, min(-2, _leading(value) - 4), ROUND_HALF_EVEN) if value else "0.0"
     return text.rstrip("0").rstrip(".")
+
+
+def figure(value: float, interval: Interval) -> str:
+    """The value with the digits that its interval supports, but one at least; `plain` if nothing
+    bounds it.
+
+    Of a value whose order of magnitude is not known it is the upper bound, as "<50000000".
+    """
+    if not math.isfinite(interval.half_width):
+        return plain(value)
+    if interval.unknown(value):
+        return f"<{_at(interval.high, _leading(interval.high), ROUND_CEILING)}"
+    return rounded(value, min(interval.half_width, abs(value) or math.inf))
 
 
 def with_interval(value: float, half_width: float) -> str:

@@ -15,6 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 FloatArray = NDArray[np.float64]
+ORDER = 10
+"""A value is not known to an order of magnitude if half of its interval is wider than this times
+it.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,12 @@ class Interval:
     def half_width(self) -> float:
         """In the unit of the ends; infinite if an end is open."""
         return (self.high - self.low) / 2
+
+    def unknown(self, value: float) -> bool:
+        """Whether not even the order of magnitude of a positive `value` is known: half the width is
+        more than ORDER times it. False of an open interval.
+        """
+        return 0 < ORDER * value < self.half_width < math.inf and self.high > 0
 
     def contains(self, value: float) -> bool:
         """Whether a value in the unit of the ends lies between them, or on one."""

@@ -38,6 +38,7 @@ from cyclometer.estimate import (
     reported,
     steady,
 )
+from cyclometer.estimate.interval import Interval
 from cyclometer.estimate.latencies import Latencies, RunEstimate, split_by_run
 from cyclometer.estimate.modes import Mode
 from cyclometer.estimate.session import Moments, Session, moments_of
@@ -110,6 +111,14 @@ class Estimate:
         """
         one = self.latency
         return None if one is None else to_ns(one.value, self.clock.unit, self.clock.hz)
+
+    @property
+    def ns_interval(self) -> Interval | None:
+        """The interval of `ns`, in nanoseconds; None if there is none."""
+        ns_per_unit = to_ns(1.0, self.clock.unit, self.clock.hz)
+        if self.latency is None or ns_per_unit is None:
+            return None
+        return self.latency.interval.scaled(ns_per_unit)
 
 
 def estimates(bundle: Bundle, level: float = 0.95, course: bool = True) -> list[Estimate]:

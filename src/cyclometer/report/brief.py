@@ -20,7 +20,6 @@ from cyclometer.estimate.rows import Estimate
 from cyclometer.report.circle import names
 from cyclometer.report.terminal import Terminal
 from cyclometer.text import plain
-from cyclometer.units import to_ns
 
 PAPER = 100
 """Columns where there is neither a terminal nor $COLUMNS."""
@@ -29,6 +28,11 @@ _APART = 0.05
 _EXCLUDED = 0.25
 _LONGER = 5  # rows of a table in which a letter on most of them says nothing about one
 _TYPICAL = ("round_trip", "syscall.null")
+UNKNOWN = (
+    "the latency is not known to an order of magnitude, and its upper bound stands there: its "
+    "visits or runs are few and differ, so measure longer"
+)
+"""What a table says of a figure such as "<50000000"."""
 
 
 class Mark(NamedTuple):
@@ -53,6 +57,11 @@ def _mostly_excluded(e: Estimate) -> bool:
 
 
 MARKS = (
+    Mark(
+        "u",
+        lambda e: bool(e.latency and e.latency.interval.unknown(e.latency.value)),
+        UNKNOWN,
+    ),
     Mark("r", _changed_regime, "overall more than 5 % above base, the lowest sustained regime"),
     Mark("x", _mostly_excluded, "more than a quarter of the tests excluded as disturbed"),
     Mark("m", _has_modes, "two modes or more between two CPUs; `show --circle` prints them"),
@@ -129,6 +138,13 @@ def footnotes(found: Sequence[Estimate]) -> list[str]:
     ]
 
 
+def nanoseconds(e: Estimate) -> str:
+    """The latency in ns; empty where the clock has no rate or is one of ns already."""
+    if e.ns is None or e.ns_interval is None or e.clock.unit == "ns":
+        return ""
+    return digits.figure(e.ns, e.ns_interval)
+
+
 def worth_a_look(found: Sequence[Estimate]) -> tuple[Estimate, str] | None:
     """The row to look at first and why: of the rows with a letter, or else of all, the one with the
     widest interval relative to its latency. Without any interval that has a width, a typical row.
@@ -165,7 +181,7 @@ def _columns(units: set[str], marks: Sequence[Mark]) -> tuple[Column, ...]:
     every = (
         latency,
         Column("+- %", _percent, 0),
-        Column("ns", _ns, 60),
+        Column("ns", nanoseconds, 60),
         Column("first pass", _first, 90),
         Column("", lambda e: _marks(e, marks), 0),
     )
@@ -191,7 +207,7 @@ def _absent(e: Estimate) -> str:
 def _latency(mixed: bool) -> Callable[[Estimate], str]:
     def cell(e: Estimate) -> str:
         assert e.latency is not None
-        text = _rounded(e.latency.value, e.latency.interval.half_width)
+        text = digits.figure(e.latency.value, e.latency.interval)
         return text + (f" {e.clock.unit}" if mixed else "")
 
     return cell
@@ -212,21 +228,6 @@ def _share(e: Estimate) -> float:
     assert e.latency is not None
     half, value = e.latency.interval.half_width, abs(e.latency.value)
     return half / value if value and math.isfinite(half) else 0.0
-
-
-def _ns(e: Estimate) -> str:
-    assert e.latency is not None
-    if e.ns is None or e.clock.unit == "ns":
-        return ""
-    half = to_ns(e.latency.interval.half_width, e.clock.unit, e.clock.hz)
-    return _rounded(e.ns, math.inf if half is None else half)
-
-
-def _rounded(value: float, half: float) -> str:
-    """No more digits than the half-width supports, but one at least, however wide that is."""
-    if not math.isfinite(half):
-        return digits.plain(value)
-    return digits.rounded(value, min(half, abs(value)) if value else half)
 
 
 def _first(e: Estimate) -> str:

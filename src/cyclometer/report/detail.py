@@ -15,7 +15,7 @@ from cyclometer.estimate import digits, extremes, hardware, kbench, planner, sur
 from cyclometer.estimate.interval import critical_value
 from cyclometer.estimate.marginal import MarginalFit
 from cyclometer.estimate.rows import Estimate, estimates
-from cyclometer.report import table
+from cyclometer.report import brief, table
 from cyclometer.report.circle import chosen
 from cyclometer.report.documents import kinds, measured, members
 from cyclometer.report.terminal import Terminal
@@ -138,7 +138,7 @@ def _idle_states(bundle: Bundle, e: Estimate) -> list[str]:
 def _latency(e: Estimate) -> list[str]:
     if e.latency is None or e.overall is None:
         return []
-    unit, ns = e.clock.unit, table.nanoseconds(e)
+    unit, ns = e.clock.unit, brief.nanoseconds(e)
     lines = [
         f"  latency        {table.with_interval(e.latency)} {unit}{f' = {ns} ns' if ns else ''} "
         f"({e.latency.scope})"

@@ -21,7 +21,6 @@ from cyclometer.report.circle import names
 from cyclometer.report.documents import measured, members
 from cyclometer.report.terminal import Terminal
 from cyclometer.text import plain
-from cyclometer.units import to_ns
 
 
 def show(bundle: Bundle, wide: bool = False) -> None:
@@ -74,7 +73,7 @@ def _cells(e: Estimate) -> list[str]:
         return ["invalid" if e.tests or e.set_aside else absent, *[""] * (len(_COLUMNS) - 2)]
     return [
         with_interval(e.latency),
-        nanoseconds(e),
+        brief.nanoseconds(e),
         "" if e.overall is None else latency(e.overall),
         fixed_cost(e),
         "" if e.cold is None else f"{e.cold:.0f}",
@@ -87,27 +86,20 @@ def _cells(e: Estimate) -> list[str]:
 
 def with_interval(level: LevelsEstimate | Regime) -> str:
     """A latency with its half-width and no more digits than that supports, but one at least; alone
-    if nothing bounds it.
+    if nothing bounds it, or if that is so wide that only its upper bound is printed.
     """
     value, half_width = level.value, level.interval.half_width
-    if not math.isfinite(half_width):
-        return digits.plain(value)
+    if not math.isfinite(half_width) or level.interval.unknown(value):
+        return digits.figure(value, level.interval)
     if value and half_width > abs(value):
-        return f"{digits.rounded(value, abs(value))} ± {digits.rounded(half_width, half_width)}"
+        shown = digits.figure(value, level.interval)
+        return f"{shown} ± {digits.rounded(half_width, half_width)}"
     return digits.with_interval(value, half_width)
 
 
 def latency(level: LevelsEstimate | Regime) -> str:
     """A latency without its half-width, and with no more digits than that supports."""
     return with_interval(level).partition(" ± ")[0]
-
-
-def nanoseconds(e: Estimate) -> str:
-    """The latency latency in ns; empty where the clock has no rate or is one of ns already."""
-    if e.latency is None or e.ns is None or e.clock.unit == "ns":
-        return ""
-    half_ns = to_ns(e.latency.interval.half_width, e.clock.unit, e.clock.hz) or math.inf
-    return digits.rounded(e.ns, half_ns) if math.isfinite(half_ns) else digits.plain(e.ns)
 
 
 def fixed_cost(e: Estimate) -> str:
@@ -198,6 +190,8 @@ def footnotes(bundle: Bundle, found: list[Estimate], wide: bool = True) -> list[
     shown = [e.latency for e in found if e.valid and e.latency]
     if not all(math.isfinite(latency.interval.half_width) for latency in shown):
         notes.append("a latency without an interval is one figure whose spread is not known.")
+    if wide and any(latency.interval.unknown(latency.value) for latency in shown):
+        notes.append(f"where a figure begins with <, {brief.UNKNOWN}.")
     notes += _printed_extremes(bundle, found)
     wrong = [e for e in found if not e.valid]
     if wrong:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report import table
+from cyclometer.report import brief, table
 from cyclometer.report.export.request import ExportRequest
 from cyclometer.report.markdown import code, line, words
 
@@ -35,7 +35,7 @@ def _line(name: str, e: Estimate, with_unit: bool) -> str:
     cells = (
         code(name),
         table.with_interval(e.latency) + unit,
-        table.nanoseconds(e),
+        brief.nanoseconds(e),
         overall,
         spread,
         str(e.tests),

@@ -15,7 +15,7 @@ from cyclometer.estimate import digits
 from cyclometer.estimate.levels import LevelsEstimate
 from cyclometer.estimate.rows import Estimate
 from cyclometer.lint import Issue
-from cyclometer.report import cells, table
+from cyclometer.report import brief, cells, table
 from cyclometer.report.chart import samples, sequence
 from cyclometer.report.chart.plot import Chart
 from cyclometer.report.chart.registry import CHARTS
@@ -189,12 +189,11 @@ def _quantiles(e: Estimate) -> str:
 def _scope(e: Estimate) -> str:
     if e.latency is None:
         return ""
-    known = math.isfinite(e.latency.interval.half_width)
-    return (
-        f"{e.latency.interval.level:.0%}, {e.latency.scope}"
-        if known
-        else "none: a figure whose spread is not known"
-    )
+    if not math.isfinite(e.latency.interval.half_width):
+        return "none: a figure whose spread is not known"
+    scope = f"{e.latency.interval.level:.0%}, {e.latency.scope}"
+    unknown = e.latency.interval.unknown(e.latency.value)
+    return f"{scope}; {brief.UNKNOWN}" if unknown else scope
 
 
 def _sigma(e: Estimate) -> str:
@@ -221,7 +220,7 @@ _FIGURES: tuple[tuple[str, str, Callable[[Estimate], str]], ...] = (
     (
         "in ns",
         "latency, by the rate of the clock",
-        lambda e: f"{ns} ns" if (ns := table.nanoseconds(e)) else "",
+        lambda e: f"{ns} ns" if (ns := brief.nanoseconds(e)) else "",
     ),
     ("base", "the lowest sustained regime", lambda e: _level(e, e.base)),
     ("overall", "all tests that count", lambda e: _level(e, e.overall)),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from cyclometer.compare.finding import VERDICTS, Finding
 from cyclometer.estimate.rows import Estimate
-from cyclometer.report import cells, table
+from cyclometer.report import brief, cells, table
 from cyclometer.report.chart.plot import Scale
 from cyclometer.report.circle import ReportedCircle
 from cyclometer.report.html import bars
@@ -113,7 +113,7 @@ def _latency_line(entry: Entry, unit: str, scale: Scale | None) -> LatencyLine:
         _reason(entry),
         _cell(table.with_interval(latency) + other, latency.value) if latency else _cell("none"),
         bars.latency(e, scale) if latency else None,
-        _cell(table.nanoseconds(e), e.ns) if latency else _cell(""),
+        _cell(brief.nanoseconds(e), e.ns) if latency else _cell(""),
         _cell(table.with_interval(overall), overall.value) if overall else _cell(""),
         _cell(spread(e), latency.spread) if latency else _cell(""),
         _cell(str(e.tests), e.tests),

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from cyclometer.compare.pairing import side
 from cyclometer.compare.verdicts import Comparison, compare
 from cyclometer.report import changes, comparison
+from tests.compare.bundles import Spec, one_side
 from tests.compare.recorded import recorded
+from tests.compare.test_verdicts import QUIET, with_overall
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +65,28 @@ def test_a_refused_row_has_its_reason_below(capsys: pytest.CaptureFixture[str]) 
     shown = capsys.readouterr().out
     assert "a: after has no such circle." in shown.splitlines()
     assert " removed  a\n" in shown
+
+
+@pytest.fixture(scope="module")
+def apart() -> Comparison:
+    """The latency stood still while the overall one moved by 38 %."""
+    before = one_side(Spec("a", QUIET))
+    return compare(before, with_overall(before, 1.38))
+
+
+@pytest.mark.parametrize("page", [80, 100])
+def test_what_moved_otherwise_than_the_change_stands_below_it(apart: Comparison, page: int) -> None:
+    _, row, below = (line.plain for line in changes.lines(apart.findings, (), page)[:3])
+    assert re.search(r" 0\.0+ %", row)
+    assert below == "   but overall moved by +38.00 %"
+    others = changes.lines(compare(apart.sides[0], apart.sides[0]).findings, (), page)
+    assert not any("but overall" in line.plain for line in others)
+
+
+def test_markdown_says_what_moved_otherwise_whatever_the_reason(apart: Comparison) -> None:
+    said = "undecided: the latency stays, but overall moved by +38.00 %"
+    assert said in comparison.markdown(apart)
+    (only,) = apart.findings
+    vetoed = replace(apart, findings=(replace(only, reason="the machine moved"),))
+    said = "undecided: the machine moved; overall moved by +38.00 %"
+    assert said in comparison.markdown(vetoed)

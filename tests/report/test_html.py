@@ -171,6 +171,20 @@ def test_more_bundles_are_held_against_the_first():
     assert 'third: <span class="badge improved">' in html
 
 
+def test_what_moved_otherwise_than_the_change_stands_in_the_line():
+    """Two tests of five met a slower regime: the latency, of the lowest one, stays."""
+    before = bundles.Maker(tests=60, runs=5).accumulated(bundles.PIPE, 4000).bundle()
+    slow = np.arange(len(before.samples)) % 5 < 2
+    value = np.where(slow, 2.0, 1.0) * before.samples.value
+    after = replace(before, samples=replace(before.samples, value=value))
+    (line,) = lines(report(before, after))
+    assert re.search(r"<small class=.why.>overall moved by \+\d+\.\d\d %</small>", line)
+    (line,) = lines(report(before, after, before))
+    assert re.search(r"<small class=.why.>after: overall moved by \+\d+\.\d\d %</small>", line)
+    (line,) = lines(report(before, before))
+    assert "why" not in line
+
+
 def test_a_circle_that_several_bundles_add_has_one_line_with_what_it_takes_in_each():
     first, later = bundles.typical(), bundles.typical()
     rows = later.identity.rows

@@ -54,7 +54,8 @@ _COLUMNS = (
 
 def lines(found: Sequence[Finding], distinguishing: Iterable[str], page: int) -> list[Text]:
     """A heading and a line per finding, none wider than the page if its columns allow, without
-    trailing blanks; then the reasons.
+    trailing blanks; then the reasons. What moved otherwise than the change has a line below it, for
+    the verdict rests on that, too.
 
     Args:
         distinguishing: options that distinguish rows of one key.
@@ -83,7 +84,10 @@ def lines(found: Sequence[Finding], distinguishing: Iterable[str], page: int) ->
 
     printed = [Text(line(title, head), style="bold")]
     for f, name, row in zip(found, labels, rows, strict=True):
-        printed.append(Text(line(name, row), style=STYLES.get(f.verdict, "")))
+        style = STYLES.get(f.verdict, "")
+        printed.append(Text(line(name, row), style=style))
+        if f.disagreement:
+            printed.append(Text(f"   but {f.disagreement}", style=style))
     return printed + [
         Text(plain(said), style="dim") for said in _reasons(found, letters, distinguishing)
     ]

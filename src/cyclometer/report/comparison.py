@@ -261,8 +261,8 @@ def differences(comparison: Comparison) -> list[tuple[str, str, str]]:
 
 
 def _verdict_cell(f: Finding) -> str:
-    why = f.reason if f.verdict not in CHANGED else f.disagreement
-    text = words(f.word + (f": {why}" if why else ""))
+    said = f.disagreement if f.verdict in CHANGED else why(f)
+    text = words(f.word + (f": {said}" if said else ""))
     return f"**{text}**" if f.verdict in ("regressed", "over margin") else text
 
 

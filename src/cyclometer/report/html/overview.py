@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -93,7 +94,7 @@ def latencies(subject: Subject) -> LatencyTable:
 def changes(subject: Subject) -> ChangeTable:
     """Of a report of several bundles, the later ones against the first."""
     scale = bars.change_scale([e.change for e in subject.entries if e.change is not None])
-    lines = [_change_line(entry, scale) for entry in subject.entries]
+    lines = [_change_line(entry, subject.labels[1:], scale) for entry in subject.entries]
     return ChangeTable(bars.change_axis(scale), lines)
 
 
@@ -110,7 +111,7 @@ def _latency_line(entry: Entry, unit: str, scale: Scale | None) -> LatencyLine:
     other = f" {e.clock.unit}" if e.clock.unit != unit else ""
     return LatencyLine(
         entry,
-        _reason(entry),
+        e.reason,
         _cell(table.with_interval(latency) + other, latency.value) if latency else _cell("none"),
         bars.latency(e, scale) if latency else None,
         _cell(brief.nanoseconds(e), e.ns) if latency else _cell(""),
@@ -120,7 +121,7 @@ def _latency_line(entry: Entry, unit: str, scale: Scale | None) -> LatencyLine:
     )
 
 
-def _change_line(entry: Entry, scale: Scale) -> ChangeLine:
+def _change_line(entry: Entry, labels: Sequence[str], scale: Scale) -> ChangeLine:
     sides = (
         LaterSide(
             _latency(after), _change(finding), _outcome(finding, after), bars.change(finding, scale)
@@ -128,15 +129,26 @@ def _change_line(entry: Entry, scale: Scale) -> ChangeLine:
         for after, finding in zip(entry.circles[1:], entry.findings, strict=True)
     )
     rank = VERDICTS.index(entry.verdict)
-    return ChangeLine(entry, _reason(entry), _latency(entry.circles[0]), tuple(sides), rank)
+    reason = _refusal(entry) or _elsewhere(entry, labels)
+    return ChangeLine(entry, reason, _latency(entry.circles[0]), tuple(sides), rank)
 
 
-def _reason(entry: Entry) -> str:
-    """Why a circle has no figure to show, where the verdict alone does not say it."""
-    if not entry.findings:
-        return entry.estimate.reason
+def _refusal(entry: Entry) -> str:
+    """Why a circle has no change to show, where the verdict alone does not say it."""
     refused = ("failed", "invalid", "not comparable")
     return next((f.reason for f in entry.findings if f is not None and f.verdict in refused), "")
+
+
+def _elsewhere(entry: Entry, labels: Sequence[str]) -> str:
+    """What moved otherwise than the changes of a line; with several sides by label."""
+    said = {
+        label: f.disagreement
+        for label, f in zip(labels, entry.findings, strict=True)
+        if f is not None and f.disagreement
+    }
+    if len(labels) == 1:
+        return "".join(said.values())
+    return "; ".join(f"{label}: {words}" for label, words in said.items())
 
 
 def _cell(words: str, value: float | None = None, style: str = "") -> Cell:

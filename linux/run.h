@@ -29,6 +29,7 @@ struct run {
     struct lines lines;
     struct outcomes outcomes;
     struct visit visit; // the one to be made
+    int concluded;      // it made all its tests, or said why not
     struct common_counters common;
     char name[16];               // of every process of this run, as the kernel knows it
     uint64_t origin;             // clock that `at` counts from

@@ -70,6 +70,7 @@ uint64_t clock_hz(void)
 void circle_skip(const char *reason)
 {
     cyc_record_skipped(run_writer(), run->visit.key, reason);
+    run->concluded = 1;
     _exit(SKIPPED);
 }
 
@@ -82,6 +83,7 @@ void circle_fail(const char *call)
         exit(5);
     }
     cyc_record_failed(run_writer(), run->visit.key, reason);
+    run->concluded = 1;
     _exit(SKIPPED);
 }
 
@@ -281,6 +283,7 @@ void visit_make(const struct cyc_clock *clock, const struct options *options)
     measure();
     if (options_moved(options))
         end_moved_run();
+    run->concluded = 1;
     _exit(0); // exit() would move a plan that is a file back to where this process began to read
 }
 
@@ -317,8 +320,9 @@ static void report(int status, const struct options *options)
                  options->watchdog_s);
     else if (WIFSIGNALED(status))
         snprintf(reason, sizeof reason, "its process died of signal %d", WTERMSIG(status));
-    else if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != SKIPPED)
-        snprintf(reason, sizeof reason, "its process ended with status %d", WEXITSTATUS(status));
+    else if (!run->concluded) // whatever its status: a circle's code may end it, too
+        snprintf(reason, sizeof reason, "its process ended with status %d before its tests did",
+                 WEXITSTATUS(status));
     else
         return;
     cyc_record_failed(run_writer(), run->visit.key, reason);
@@ -327,6 +331,7 @@ static void report(int status, const struct options *options)
 void visit_run(char **arguments, const struct options *options)
 {
     sigset_t set;
+    run->concluded = 0;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);

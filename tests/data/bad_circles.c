@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Circles that break their word, compiled into a harness by the tests: a contract that does not
-// hold (two switches in a null system call), circles that never end, and one that dies.
+// hold (two switches in a null system call), circles that never end, one that dies, and one that
+// ends its process as if all were done.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>
@@ -41,6 +42,13 @@ static void die(void *arg, uint64_t turns)
     abort();
 }
 
+static void leave(void *arg, uint64_t turns)
+{
+    (void)arg;
+    (void)turns;
+    _exit(0);
+}
+
 CIRCLE("fixture.wrong_contract") = {
     .title = "A null system call said to switch threads",
     ALONE("getppid"),
@@ -67,6 +75,13 @@ CIRCLE("fixture.dies") = {
     ALONE("abort"),
     .expect = CYC_EXPECT({"entries", 1}),
     .turns = die,
+};
+
+CIRCLE("fixture.leaves") = {
+    .title = "Ends its process",
+    ALONE("exit"),
+    .expect = CYC_EXPECT({"entries", 1}),
+    .turns = leave,
 };
 
 // The "latency" is where the program lies.

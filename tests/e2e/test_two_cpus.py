@@ -43,6 +43,7 @@ def visits(keys: list[str], *options: str, program: Path | None = None) -> list[
     records = [
         record for key in keys for record in runner.visit(Visit(1, key, "proof", Flow(8, 8, 2, 5)))
     ]
+    assert runner.alive, f"the harness {runner.why_gone}"
     return records + runner.finish()
 
 

@@ -83,6 +83,7 @@ def test_a_killed_harness_leaves_what_it_had_measured(tmp_path: Path) -> None:
     assert len(runner.visit(VISIT)) == 3
     runner.visit(VISIT)
     assert not runner.alive
+    assert runner.why_gone == "ended (status -9)"
     assert runner.decoder.values == 2
     assert any("without its `end`" in damage.what for damage in runner.decoder.damage)
     assert runner.visit(VISIT) == []
@@ -112,6 +113,18 @@ def test_a_silent_harness_is_given_up(tmp_path: Path) -> None:
     runner._patience_s = 0.5
     runner.visit(VISIT)
     assert not runner.alive
+    assert runner.why_gone == "was silent for 0.5 s and was ended"
+
+
+def test_a_harness_that_lists_nothing_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "harness"
+    path.write_text("#!/bin/sh\nexec sleep 60\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(harness, "_LIST_S", 0.2)
+    with pytest.raises(MeasurementFailed, match=r"did not list its circles within 0\.2 s"):
+        list_circles(path, [])
 
 
 @pytest.mark.parametrize(("status", "error"), [(4, NotComparable), (5, MeasurementFailed)])

@@ -19,6 +19,7 @@ from cyclometer.record.schema import Flow, Record
 
 _DONE = re.compile(rb"^done (\d+)\s*$", re.MULTILINE)
 _CHUNK_BYTES = 1 << 16
+_LIST_S = 60.0
 PAUSE_SHARE = 0.07
 """Of the time of a visit, in which nothing is measured behind it."""
 _ERRORS = {error.exit_code: error for error in (UsageError, NotComparable)}
@@ -56,7 +57,7 @@ PLAIN = Launch()
 
 class Harness:
     """A started harness. `console` holds every byte it printed; `alive` turns False when it is
-    gone.
+    gone, and `why_gone` says how, as "ended (status -9)".
     """
 
     def __init__(
@@ -81,6 +82,8 @@ class Harness:
         self._taken = 0  # bytes of the console that are decoded
         self._complete = False
         self.alive = True
+        self.why_gone = ""
+        self._silent = False
         self._patience_s = watchdog_s + 10.0
         self.open = True
 
@@ -132,6 +135,9 @@ class Harness:
         # a process the kernel cannot end must not hold us
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=10)
+        self.why_gone = f"ended (status {self._process.returncode})"
+        if self._silent:
+            self.why_gone = f"was silent for {self._patience_s:g} s and was ended"
         if self._process.stdout is not None:
             self._process.stdout.close()
 
@@ -139,16 +145,13 @@ class Harness:
     def pid(self) -> int:
         return self._process.pid
 
-    @property
-    def status(self) -> int | None:
-        return self._process.returncode
-
     def _read(self) -> bool:
         """Takes the next bytes; False at the end, or when a harness is silent beyond its own
         watchdog.
         """
         assert self._process.stdout is not None
         ready, _, _ = select.select([self._process.stdout], [], [], self._patience_s)
+        self._silent |= not ready
         data = os.read(self._process.stdout.fileno(), _CHUNK_BYTES) if ready else b""
         self.console += data
         return bool(data)
@@ -158,13 +161,19 @@ def list_circles(program: Path, options: list[str], launch: Launch = PLAIN) -> l
     """`hello` and every `circle` of the harness. Raises UsageError, NotComparable or
     MeasurementFailed with its own sentence.
     """
-    done = subprocess.run(
-        [*launch.wrapper, str(program), "--list", *options],
-        capture_output=True,
-        check=False,
-        timeout=60,
-        env=launch.everything(),
-    )
+    try:
+        done = subprocess.run(
+            [*launch.wrapper, str(program), "--list", *options],
+            capture_output=True,
+            check=False,
+            timeout=_LIST_S,
+            env=launch.everything(),
+        )
+    except subprocess.TimeoutExpired:
+        raise MeasurementFailed(
+            f"the harness did not list its circles within {_LIST_S:g} s; try again when the "
+            "machine is less busy"
+        ) from None
     if done.returncode != 0:
         kind = _ERRORS.get(done.returncode, MeasurementFailed)
         said = done.stderr.decode(errors="replace").strip().removeprefix("cyclometer-linux: ")

@@ -175,10 +175,7 @@ class Measurement:
         records = runner.take()  # in the time of the pause
         if not runner.alive:
             self.broken = True
-            what = (
-                f"the harness ended during {key} (status {runner.status}); its earlier visits "
-                "are kept"
-            )
+            what = f"the harness {runner.why_gone} during {key}; its earlier visits are kept"
             self.assembler.problems.append(Problem(what, f"run {run}", "failed"))
         harness.pause_for_throttling(took_s, ended)
         return records, took_s

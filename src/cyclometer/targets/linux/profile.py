@@ -128,7 +128,8 @@ def _fit(runner: Harness, key: str) -> tuple[Flow, list[Record]]:
         hello = next((r for r in said if isinstance(r, Hello)), None)
         if group is None or hello is None:
             why = [r.reason for r in records if isinstance(r, Failed | Skipped)]
-            raise MeasurementFailed(f"{key} cannot be sampled: {(why or ['no test was made'])[0]}")
+            why += ["no test was made" if runner.alive else f"the harness {runner.why_gone}"]
+            raise MeasurementFailed(f"{key} cannot be sampled: {why[0]}")
         circle = next(r for r in said if isinstance(r, Circle))
         if circle.contract.interval.kind == "one_way":
             raise UsageError(

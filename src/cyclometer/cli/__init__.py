@@ -70,9 +70,9 @@ class _Lazy(click.RichGroup):
 def cli() -> None:
     """A latency laboratory for operating-system kernels.
 
-    Exit codes: 0 pass or equivalent, 1 confirmed regression, 2 usage, 3 undecided, 4 not comparable
-    or environment refused, 5 measurement or transport failure, 6 nothing measured,
-    70 a defect of this program.
+    Exit codes: 0 pass or equivalent, 1 confirmed regression or a latency above `run --break-on`,
+    2 usage, 3 undecided, 4 not comparable or environment refused, 5 measurement or transport
+    failure, 6 nothing measured, 70 a defect of this program.
 
     Example: cyclometer run --quick && cyclometer show
     """

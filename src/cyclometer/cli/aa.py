@@ -19,8 +19,9 @@ def command(
 ) -> None:
     """Count false alarms: how often repeated runs of one build are called different (A/A).
 
-    Every change that is found between equal measurements is a false one. A folder stands for the
-    bundles in it; for a single bundle, the first half of its session is compared with the second.
+    Nothing changed between these measurements, so every change that is found is a false alarm. A
+    folder stands for the bundles in it. If there is only one bundle, the first half of its session
+    is compared with the second.
 
     Example: cyclometer aa results/repeated
     """

@@ -42,16 +42,17 @@ def _of_each_side(command: _Command) -> _Command:
                 f"--wrap-{side}",
                 metavar="WORDS",
                 default="",
-                help=f"Prefix of {side.upper()}'s harness, such as 'chrt -b 0'.",
+                help=f"Command prefix of {side.upper()}'s harness, such as 'chrt -b 0'.",
             ),
             assignments.option(
-                f"--env-{side}", help=f"Environment of {side.upper()}'s circles; may be repeated."
+                f"--env-{side}",
+                help=f"Environment variable of {side.upper()}'s circles; may be repeated.",
             ),
             click.option(
                 f"--{side}",
                 metavar="COMMAND",
                 default="",
-                help=f"Switches to {side.upper()}, such as 'sysctl -w kernel.x=0'.",
+                help=f"Command that switches to {side.upper()}, such as 'sysctl -w kernel.x=0'.",
             ),
         ):
             command = decorate(command)
@@ -64,7 +65,7 @@ def _of_each_side(command: _Command) -> _Command:
     "--undo",
     metavar="COMMAND",
     default="",
-    help="Command that undoes the others if they are not plain settings.",
+    help="Command that undoes --before and --after, if they are not plain settings.",
 )
 @click.option(
     "--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated."
@@ -81,7 +82,7 @@ def _of_each_side(command: _Command) -> _Command:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A new folder for both bundles.  [default: results/TIME-ab]",
+    help="New folder for both bundles.  [default: results/TIME-ab]",
 )
 def command(
     undo: str,
@@ -98,14 +99,18 @@ def command(
 ) -> None:
     """Compare two settings of this machine in one session, visit by visit.
 
-    For anything that can be switched while the machine runs: a sysctl or a file below /sys, an
-    environment (LD_PRELOAD, GLIBC_TUNABLES), what wraps a process (taskset, a container runtime),
-    another build of the harness. Visits of BEFORE and AFTER
-    alternate, so that a machine that drifts affects both alike. Settings are read back, and undone
-    however the command ends. Exit codes are those of `cyclometer gate`.
+    This works for anything that can be switched while the machine runs: a sysctl or a file below
+    /sys, environment variables (LD_PRELOAD, GLIBC_TUNABLES), a command that wraps a process
+    (taskset, a container runtime), or another build of the harness. Visits of BEFORE and AFTER
+    alternate, so that drift of the machine affects both alike. Settings are read back after they
+    were written, and are undone however the command ends.
+
+    Exit codes are those of `cyclometer gate`; 5 also means that the session ended early.
 
     Example: cyclometer ab --before 'sysctl -w kernel.sched_rt_runtime_us=950000' --after 'sysctl -w
     kernel.sched_rt_runtime_us=-1' --only 'pipe.*'
+
+    Example: cyclometer ab --env-after LD_PRELOAD=libjemalloc.so.2 --only 'memory.*'
     """
     from cyclometer.bundle import store
     from cyclometer.compare import pairing, verdicts

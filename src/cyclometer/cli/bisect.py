@@ -25,27 +25,32 @@ _HASH = 12  # digits of a commit that are printed
 @click.command()
 @click.argument("key")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF run]")
-@click.option("--good", required=True, metavar="COMMIT", help="The older commit.")
-@click.option("--bad", default="HEAD", show_default=True, metavar="COMMIT", help="The newer one.")
-@click.option("--build", required=True, metavar="COMMAND", help="Builds a commit, in its checkout.")
+@click.option("--good", required=True, metavar="COMMIT", help="The older end.")
+@click.option("--bad", default="HEAD", show_default=True, metavar="COMMIT", help="The newer end.")
+@click.option(
+    "--build",
+    required=True,
+    metavar="COMMAND",
+    help="Shell command that builds a commit, run in its checkout.",
+)
 @click.option(
     "--by",
     type=click.Choice(["exact", "interval"]),
     default="exact",
     show_default=True,
-    help="Judge by counts of an exact clock, or by intervals of latencies, one commit at a time.",
+    help="Judge by the counts of an exact clock, or by intervals of latencies.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
-    help="Commits to build and measure at once.  [default: one per processor; 1 by interval]",
+    help="Commits to build and measure at once.  [default: one per CPU; 1 with --by interval]",
 )
 @common.repository_option
 @click.option(
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep bundles and build logs in this new folder.",
+    help="New folder in which to keep bundles and build logs.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def command(
@@ -63,10 +68,12 @@ def command(
     """Find the first commit after --good at which the latency of circle KEY is that of --bad.
 
     Each worker builds a commit in its own checkout, and measures it by `cyclometer run` with the
-    options after `--`. Exit codes: 0 if one commit was found, 3 if several are left because some
-    cannot be measured.
+    options after `--`, in that checkout.
 
-    Example: cyclometer bisect a.b --good v1 --build make -- --target qemu-virt --image k.elf
+    Exit codes: 0 if one commit was found, 3 if several are left because some cannot be measured.
+
+    Example: cyclometer bisect syscall.null --good v6.12 --build ./build.sh -- --target qemu-linux
+    --kernel arch/x86/boot/bzImage
     """
     from cyclometer import git
     from cyclometer.sweep import trees

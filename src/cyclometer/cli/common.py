@@ -27,7 +27,7 @@ repository_option = click.option(
     "--repository",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path(),
-    help="A folder in the git repository.  [default: where you are]",
+    help="A folder in the git repository.  [default: the current one]",
 )
 
 
@@ -47,18 +47,24 @@ def kernel_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--kernel",
             metavar="IMAGE",
-            help="Linux image: a path, debian:PACKAGE or debian@RELEASE:PACKAGE (may hold *).",
+            help=(
+                "Linux image to boot: a path, debian:PACKAGE or debian@RELEASE:PACKAGE; PACKAGE "
+                "may contain *."
+            ),
         ),
-        click.option("--append", metavar="WORDS", help="Add to the command line of --kernel."),
+        click.option("--append", metavar="WORDS", help="Append to the command line of --kernel."),
         click.option(
             "--cpu-model",
             metavar="MODEL",
-            help="QEMU CPU of qemu-linux.  [default: EPYC-Rome-v1 on x86-64]",
+            help="QEMU CPU model for qemu-linux.  [default: EPYC-Rome-v1 on x86-64]",
         ),
         click.option(
             "--symbols",
             metavar="FILE",
-            help="System.map or vmlinux of the traced kernel; ELF files beside --image.",
+            help=(
+                "System.map or vmlinux of --kernel; for an image, further ELF files, separated by "
+                "commas."
+            ),
         ),
     )
     return _with(command, options)
@@ -77,19 +83,23 @@ def image_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What an image needs of its machine, and how it is known."""
     options = (
-        click.option("--machine", help="QEMU machine of --image.  [default: the target's]"),
+        click.option("--machine", help="QEMU machine for an image.  [default: the target's]"),
         click.option(
-            "--name", metavar="NAME", help="Name of --image, the same for builds to be compared."
+            "--name", metavar="NAME", help="Name of an image; builds to be compared need the same."
         ),
-        click.option("--until", metavar="TEXT", help="Text that --image prints when it is done."),
+        click.option("--until", metavar="TEXT", help="Text that an image prints when it is done."),
         click.option(
             "--firmware",
             "--bios",
             "firmware",
             metavar="FILE",
-            help="SBI firmware for an S-mode --image, or in place of Cyclometer's on rocket-linux.",
+            help="SBI firmware: for an S-mode image; on rocket-linux, instead of Cyclometer's.",
         ),
-        click.option("--memory-mib", type=click.IntRange(1, 2048), help="Memory of --image."),
+        click.option(
+            "--memory-mib",
+            type=click.IntRange(1, 2048),
+            help="Memory for an image, in MiB.  [default: the machine's]",
+        ),
     )
     return _with(command, options)
 
@@ -101,13 +111,13 @@ def memory_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--memory-latency",
             "memory_latency_cyc",
             type=click.IntRange(0, 100000),
-            help="Cycles before memory answers (Rocket).  [default: 0]",
+            help="Cycles before memory answers, on a simulated core.  [default: 0]",
         ),
         click.option(
             "--memory-jitter",
             type=click.IntRange(0),
             metavar="SEED",
-            help="Delay each answer of memory by 0 to 15 further cycles, at random (Rocket).",
+            help="Delay each answer of memory by another 0 to 15 cycles, at random from this seed.",
         ),
     )
     return _with(command, options)
@@ -126,20 +136,21 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--cpu",
             type=click.IntRange(0),
-            help="CPU of all participants.  [default: the last one]",
+            help="The CPU to measure on.  [default: the last one available]",
         ),
         click.option(
             "--cpus",
             metavar="A,B",
             help=(
-                "Also measure circles between two CPUs: A,B, or by what they share: auto, "
-                "llc, other, smt."
+                "Also measure circles between two CPUs: A,B by number, or a pair that shares the "
+                "last-level cache (llc), a core (smt) or neither (other); auto takes one of these."
             ),
         ),
         click.option(
             "--clock",
             type=click.Choice(["referenced", "native", "cycles"]),
-            help="Clock of the Linux harness.  [default: referenced]",
+            help="referenced: also read the core's speed beside each test; native: only the clock; "
+            "cycles: count core cycles.  [default: referenced]",
         ),
         click.option(
             "--seed",

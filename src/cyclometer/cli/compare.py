@@ -45,10 +45,15 @@ def command(
     across: Across,
     why: bool,
 ) -> None:
-    """Compare BEFORE with AFTER: bundles, or other tools' files; `--` separates several per side.
+    """Compare BEFORE with AFTER: bundles, or other tools' files.
 
-    A change is (after - before) / before. One file may hold both sides (rows of state=before
-    and state=after).
+    `--` separates the two sides if one has several files. A change is (after - before) / before.
+    One file may contain both sides (rows of state=before and state=after).
+
+    Exit codes: 0 if at least one row was compared, whatever changed; 4 if no row can be compared;
+    6 if nothing was measured. `cyclometer gate` exits by the verdicts.
+
+    Example: cyclometer compare results/before results/after
 
     Example: cyclometer compare before/*.json -- after/*.json --margin 2%
     """

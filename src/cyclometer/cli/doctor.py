@@ -41,7 +41,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
     "--tune",
     "action",
     flag_value="tune",
-    help="Change what disturbs measurements and can be changed.",
+    help="Change the settings that disturb measurements, as far as possible.",
 )
 @click.option(
     "--restore", "action", flag_value="restore", help="Undo every change that --tune or `ab` made."
@@ -53,12 +53,15 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
     help="Measure how far sessions of this machine differ, and keep it for `compare`.",
 )
 @click.option(
-    "--exact", "action", flag_value="exact", help="Print what the exact targets count here."
+    "--exact",
+    "action",
+    flag_value="exact",
+    help="Measure the exact targets, and count their rows; with --json, print every value.",
 )
 @click.option(
     "--against",
     metavar="ssh://HOST",
-    help="Compare the counts of exact targets here with those of another host, to the byte.",
+    help="Compare the counts of the exact targets with those on another host, to the byte.",
 )
 @click.option(
     "--budget",
@@ -66,7 +69,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red", "unknown": "blue"}
     metavar="TIME",
     help="Time for --calibrate.  [default: 5m]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.argument("bundles", nargs=-1, type=click.Path(exists=True, path_type=Path))
 def command(
     cpu: int | None,
@@ -76,19 +79,21 @@ def command(
     as_json: bool,
     bundles: tuple[Path, ...],
 ) -> None:
-    """Check this machine for sources of noise, with what each costs and how to remove it.
+    """Check this machine for sources of noise; print what each costs and how to remove it.
 
-    --tune writes the first value of each setting to a journal on disk before it changes it, so that
-    --restore brings all of them back, after a crash too. A reboot undoes a tune by itself.
+    --tune writes the old value of each setting to a journal on disk before it changes it, so that
+    --restore can bring all of them back, even after a crash. A reboot undoes --tune by itself.
 
-    --calibrate measures five sessions, one after the other, or learns from BUNDLES of an unchanged
-    machine, which may be days apart.
+    --calibrate measures five sessions, one after the other. With BUNDLES, it learns from these
+    instead; they are sessions of an unchanged machine, and may be days apart.
 
     --against runs the exact targets here and on another host, and lists the rows and the versions
     that differ.
 
-    Exit status 4 if a check fails, if --tune or --restore could change none of the settings that
-    it had to, or if two hosts disagree.
+    Exit codes: 0, or 4 if a check fails, if --tune or --restore could change none of the settings
+    that it had to, or if two hosts disagree.
+
+    Example: cyclometer doctor
 
     Example: cyclometer doctor --tune && cyclometer run && cyclometer doctor --restore
     """
@@ -152,7 +157,7 @@ def _check_clocks(seen: Observation) -> CheckResult:
     try:
         found = clocks.usable(program_for([PLAIN]), seen.cpu)
     except errors.CyclometerError as error:
-        return CheckResult("clocks", UNKNOWN, f"the harness tells none: {error}")
+        return CheckResult("clocks", UNKNOWN, f"the harness cannot try them: {error}")
     said = f"native ({found.native.name} at {found.native.hz / 1e9:.3g} GHz)"
     if found.reference:
         said += f", referenced (by {found.reference})"

@@ -39,7 +39,9 @@ _DEFAULT = "default"
     help="What to trace; see `cyclometer list`.  [default: qemu-linux with --kernel, else "
     "qemu-virt]",
 )
-@assignments.listed_option("--config", help="How to build the kernel, such as mcs=on,timer=mtime.")
+@assignments.listed_option(
+    "--config", help="How to build the reference kernel, such as mcs=on,timer=mtime."
+)
 @kernel_options
 @memory_options
 @image_options
@@ -47,51 +49,52 @@ _DEFAULT = "default"
     "--watchdog",
     "watchdog_s",
     type=click.IntRange(1, 3600),
-    help="Seconds for a boot of --image.  [default: 300; 60 with --every]",
+    metavar="SECONDS",
+    help="End a boot after this time.  [default: 300; 60 with --from or --every; 600 on RTL]",
 )
 @click.option(
     "--from",
     "start",
     metavar="PLACE",
-    help="Explain what --image runs from here: a symbol, SYMBOL+0x1c, or 0x80001234.",
+    help="Explain what --image executes from here: a symbol, SYMBOL+0x1c, or 0x80001234.",
 )
 @click.option(
     "--to",
     "stop",
     metavar="PLACE",
-    help="Where the window of --from or --every ends.  [default: the return]",
+    help="End the window of --from or --every here.  [default: where the function returns]",
 )
 @click.option(
     "--skip", type=click.IntRange(0), default=0, help="Skip this many executions of --from."
 )
 @click.option(
-    "--every", metavar="PLACE", help="List all windows from here to --to by the path they take."
+    "--every",
+    metavar="PLACE",
+    help="List all that --image executes from here to --to, grouped by the path taken.",
 )
-@click.option("--diff", is_flag=True, help="What changes in a turn from side A to side B.")
+@click.option("--diff", is_flag=True, help="Show what changes in a turn from side A to side B.")
 @click.option(
     "--tail",
     is_flag=True,
-    help="Explain the turn that differs: what it does beyond the common turn, and how often.",
+    help="Explain the rare, longer turn: what it does beyond the common one, and how often.",
 )
 @click.option(
     "--exact",
     is_flag=True,
-    help=(
-        "Beside samples of the Linux you run, also print what the same kernel executes under QEMU."
-    ),
+    help=("For a circle that is sampled, also print what the same kernel executes under QEMU."),
 )
 @click.option(
     "--hart",
     type=click.IntRange(0),
     default=0,
-    help="Which of several harts to explain; 0 is the client's.",
+    help="Hart to explain, of several; the client runs on hart 0.",
 )
 @click.option("--lines", is_flag=True, help="Also print every instruction below its source line.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write all views as one HTML file; or the stacks, if it ends with .folded, "
+    help="Write all views to this HTML file; or the call stacks, if its name ends with .folded, "
     ".speedscope.json, .perfetto.json or .callgrind.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all views as JSON.")
@@ -120,26 +123,27 @@ def command(
 ) -> None:
     """Show where the time of one turn of circle KEY goes, instruction by instruction.
 
-    A circle of the Linux you run is sampled while it is timed, and reported by function; --exact
-    also boots the image of the running kernel under QEMU and counts its instructions.
+    A circle of the running Linux is sampled while it is timed, and reported by function; --exact
+    also boots the image of the running kernel under QEMU and counts its instructions. On an
+    emulator or a simulated core, every instruction of a turn is traced.
 
-    A SIDE is a bundle that `run --trace` made; an ELF image; a target, as rocket; a target and its
-    configuration, as qemu-virt:mcs=on or rocket:memory_latency=20; or the configuration of
-    --target, as mcs=on.
-    `default` means --target with its default configuration; it is also traced if no SIDE is given.
+    SIDE says what to explain: a bundle that `run --trace` made; an ELF image; a target, such as
+    rocket; a target with a configuration, such as qemu-virt:mcs=on or rocket:memory_latency=20; or
+    a configuration of --target, such as mcs=on. `default` is --target in its default configuration,
+    which is also traced if no SIDE is given.
+
+    --from and --every take no KEY: they explain what an image executes from one address to another.
+    The image needs none of Cyclometer's code.
+
+    Example: cyclometer explain pipe.round_trip.cross.equal
 
     Example: cyclometer explain --diff default mcs=on endpoint.round_trip.words_0.same -o why.html
 
-    --from and --every need no KEY: they explain what an image runs from one address to another,
-    without any of Cyclometer's code in it.
-
-    Example: cyclometer explain pipe.round_trip.cross.equal
+    Example: cyclometer explain --kernel bzImage --symbols vmlinux syscall.null
 
     Example: cyclometer explain --kernel bzImage --tail syscall.null
 
     Example: cyclometer explain --image kernel.elf --every handle_syscall
-
-    Example: cyclometer explain --target qemu-linux --kernel bzImage --symbols vmlinux syscall.null
     """
     from cyclometer.targets.api import Request
 

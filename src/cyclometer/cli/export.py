@@ -21,14 +21,14 @@ from cyclometer.errors import UsageError
     default="json",
     show_default=True,
     metavar="FORMAT",
-    help="The format; see --list.",
+    help="Format to write; --list prints all.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--circle", "keys", multiple=True, metavar="KEY", help="Only this circle; may be repeated."
 )
 @assignments.option("--where", help="Only rows of this configuration; may be repeated.")
-@click.option("--run", type=int, help="kbench: which run.  [default: the first]")
+@click.option("--run", type=int, help="kbench: the number of the run.  [default: the first]")
 @click.option(
     "--samples", is_flag=True, help="csv: every raw sample instead of one line per circle."
 )
@@ -46,7 +46,10 @@ from cyclometer.errors import UsageError
     help="svg, png: overlay the same circle of BUNDLE, drawn as 'after'.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Into this file."
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file.  [default: standard output]",
 )
 @click.option("--list", "listing", is_flag=True, help="List the formats and exit.")
 def command(
@@ -64,7 +67,9 @@ def command(
 ) -> None:
     """Write a bundle in another tool's format.
 
-    Without BUNDLE the newest one in results/ is exported; without -o, to standard output.
+    Without BUNDLE the newest one in results/ is exported.
+
+    Example: cyclometer export results/before --format benchstat -o before.txt
 
     Example: cyclometer export results/before --format kbench --circle pipe.round_trip.cross.equal
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--expect",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Compare one bundle's exact counts with this file; any difference fails.",
+    help="Compare the exact counts of one bundle with this file; any difference fails.",
 )
 @click.option(
     "--update", is_flag=True, help="With --expect: write the bundle's counts to the file."
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 @click.option(
     "--allow-invalid",
     is_flag=True,
-    help="Do not fail because of circles that are invalid on both sides.",
+    help="Do not fail because of circles that failed or are invalid on both sides.",
 )
 @click.option(
     "--history",
     is_flag=True,
-    help="Compare the newest of these bundles, or of a store, with those before it.",
+    help="Compare the newest of these bundles, or of a store, with the earlier ones.",
 )
 @images.options
 def command(
@@ -50,25 +50,29 @@ def command(
     history: bool,
     **of_images: Any,
 ) -> None:
-    """Compare, and exit with a status for continuous integration.
+    """Compare BEFORE with AFTER, and exit with a code for continuous integration.
 
-    Exit codes: 0 all equivalent or improved, 1 a row regressed, 3 a row is undecided, 4 a row is
-    missing or cannot be compared, 5 a row is invalid or failed, even on both sides (see
+    Exit codes: 0 all rows are equivalent or improved, 1 a row regressed, 3 a row is undecided, 4 a
+    row is missing or cannot be compared, 5 a row is invalid or failed, even on both sides (see
     --allow-invalid), 6 nothing was measured. If several apply, the first of 1, 5, 4, 3 counts.
-    Exact counts of instructions are printed with their sign; they fail only if --margin is given
-    and one grows by more (--margin 0%: at all).
+    Changes of instruction counts are printed with their sign. They fail the gate only if --margin
+    is given and a count grows by more; --margin 0% fails for any growth.
 
-    With --expect, for exact clocks: 1 a count differs, even if it is smaller, 5 a row is invalid,
-    4 a row is missing. With two bundles their traces name the functions responsible.
+    With --expect, for exact clocks: 1 a count differs, even if it is smaller, 5 a row is invalid, 4
+    a row is missing. If the bundle from before the change is given, too, and both contain traces,
+    the functions responsible are named.
 
     With --history the operands are bundles or a store: 1 the newest point of a circle is worse than
-    the points since its last change allow, 3 there are fewer than three of them (one on an exact
+    the points since its last change predict, 3 there are fewer than three of these (one on an exact
     clock), 6 there is no circle.
 
-    Two ELF images are measured first, under QEMU or on --target rocket, and the functions that
-    carry a change are named. 5 also means that a boot did not end as it should.
+    If BEFORE and AFTER are ELF images, they are measured first, under QEMU or on --target rocket,
+    and the functions responsible for a change are named. 5 then also means that a boot did not end
+    as it should.
 
     Example: cyclometer gate results/before results/after --margin 2% || test $? = 3
+
+    Example: cyclometer gate --expect latency.toml results/now
 
     Example: cyclometer gate --history results/* || test $? = 3
 

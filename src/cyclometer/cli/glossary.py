@@ -47,7 +47,7 @@ GLOSSARY = {
 @click.argument("word", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the words as a JSON object.")
 def command(word: str | None, as_json: bool) -> None:
-    """Explain the words of Cyclometer's tables, or one WORD.
+    """Explain WORD, or without it every word of Cyclometer's tables.
 
     Example: cyclometer glossary turn
     """

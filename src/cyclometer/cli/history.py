@@ -27,7 +27,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.option(
     "--git-notes",
     is_flag=True,
-    help="Keep these bundles' figures in git notes, and read all notes.",
+    help="Add the figures of these bundles to git notes, and read the history from all notes.",
 )
 @click.option(
     "--commit",
@@ -36,15 +36,17 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     help="With --git-notes: the commit that the bundles measured.",
 )
 @common.repository_option
-@click.option("--only", multiple=True, metavar="GLOB", help="Only circles whose key matches.")
+@click.option(
+    "--only", multiple=True, metavar="GLOB", help="Only circles whose key matches; may be repeated."
+)
 @click.option("--since", type=_DAY, metavar="DAY", help="From this day on, such as 2026-11-30.")
-@click.option("--until", type=_DAY, metavar="DAY", help="Up to this day.")
+@click.option("--until", type=_DAY, metavar="DAY", help="Up to and including this day.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Write a page per circle with its whole history, and a first page, in a new folder.",
+    help="New folder for an index page, and a page per circle with its whole history.",
 )
 @judging.layout_floor_option
 @sides.across_option
@@ -63,8 +65,11 @@ def command(
 ) -> None:
     """Find when circles changed, by how much, and what else changed at that point.
 
-    With --git-notes the history is kept in the measured repository, in notes on its commits that
-    merge without a conflict (`cat_sort_uniq`). Without bundles the notes are only read.
+    A folder stands for the bundles in it. With --git-notes the history is kept in the measured
+    repository, as notes on its commits, which merge without a conflict (`cat_sort_uniq`). Without
+    bundles the notes are only read. `cyclometer gate --history` judges the newest point.
+
+    Example: cyclometer history results/nightly --only 'pipe.*' --since 2026-11-01
 
     Example: cyclometer history --git-notes results/today --only 'thread.*'
     """

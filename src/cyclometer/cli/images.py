@@ -41,12 +41,25 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What only images need."""
     added = (
         click.option(
-            "--target", metavar="NAME", help=f"What runs two images.  [default: {_TARGET}]"
+            "--target", metavar="NAME", help=f"Target that runs two images.  [default: {_TARGET}]"
         ),
-        click.option("--only", multiple=True, metavar="GLOB", help="Circles of two images."),
-        click.option("--symbols", metavar="FILES", help="ELF files of programs in both images."),
         click.option(
-            "--watchdog", "watchdog_s", type=click.IntRange(1, 3600), help="Seconds for a boot."
+            "--only",
+            multiple=True,
+            metavar="GLOB",
+            help="Only circles of two images whose key matches; may be repeated.",
+        ),
+        click.option(
+            "--symbols",
+            metavar="FILES",
+            help="Further ELF files of two images, such as programs, separated by commas.",
+        ),
+        click.option(
+            "--watchdog",
+            "watchdog_s",
+            type=click.IntRange(1, 3600),
+            metavar="SECONDS",
+            help="End a boot of an image after this time.  [default: 60; 600 on RTL]",
         ),
         common.machine_options,
         common.memory_options,

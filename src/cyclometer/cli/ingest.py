@@ -28,24 +28,26 @@ _MOST = 20  # problems that are printed
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The new bundle.  [default: results/NAME of the first file]",
+    help="New folder for the bundle.  [default: results/NAME of the first file]",
 )
 @click.option(
     "--format",
     "format_name",
     default="",
     metavar="NAME",
-    help="The format, if it is not recognised.",
+    help="Format of the files, if it is not recognised; see --formats.",
 )
 @click.option(
     "--map",
     "mapping",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.toml",
-    help="Read any CSV, TSV, JSON or JSONL as this file says: key, value, unit, run.",
+    help="Read any CSV, TSV, JSON or JSONL; FILE.toml names its key, value, unit and run.",
 )
 @assignments.option(
-    "--set", "settings", help="A fact that the files do not state: clock, board ..."
+    "--set",
+    "settings",
+    help="A fact that the files do not state, such as board=hifive; may be repeated.",
 )
 @click.option(
     "--formats",
@@ -64,10 +66,10 @@ def command(
     settings: dict[str, str],
     as_json: bool,
 ) -> None:
-    """Read other tools' results into a bundle, raw files included.
+    """Make a bundle from the results of another tool.
 
     Several files of one tool are runs of the same rows. A line that looks like data and is not
-    understood is reported, never dropped.
+    understood is reported, never dropped. The bundle keeps the raw files.
 
     Example: cyclometer ingest boot-*.log --set board=hifive -o results/before
     """

@@ -79,16 +79,16 @@ _OPTIONS = (
         metavar="SHARE",
         help="False discovery rate across the suite; the confidence level is 1 - SHARE.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print rows and summary as JSON."),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     click.option(
-        "--markdown", "as_markdown", is_flag=True, help="Print a short table for a pull request."
+        "--markdown", "as_markdown", is_flag=True, help="Print a short table in Markdown."
     ),
     click.option(
         "--format",
         "form",
         type=click.Choice(["table", "wide", "json", "markdown", "mail"]),
-        help="How to print: wide is the table with every column, mail plain ASCII of 72 columns.  "
-        "[default: table]",
+        help="How to print; wide is the table with every column, mail is plain ASCII of 72 columns "
+        "(wide and mail: two sides only).  [default: table]",
     ),
 )
 _STATISTICS = ("latency", "base", "overall", "mean", "p99", "max")
@@ -108,14 +108,14 @@ on_option = click.option(
     multiple=True,
     callback=_on,
     metavar="NAME[,NAME]",
-    help="Judge rows on latency, base, overall, mean, p99 or max, or on several of them.  "
+    help="Statistic that decides: latency, base, overall, mean, p99 or max; may be repeated.  "
     "[default: latency]",
 )
 layout_floor_option = click.option(
     "--layout-floor",
     callback=share,
     metavar="SHARE",
-    help="On an exact clock, ignore changes up to this size, which moving code alone causes.  "
+    help="On an exact clock, ignore changes up to this size, which moving code alone can cause.  "
     "[default: 10% of cycles of turns, 15% of passes, 30% of few passes; 0% of other units]",
 )
 

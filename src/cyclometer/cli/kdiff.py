@@ -40,9 +40,13 @@ _PATTERNS = ("pipe", "futex", "syscall")
         " a separate checkout."
     ),
 )
-@click.option("--append", metavar="WORDS", help="Add to the command line of both kernels.")
-@click.option("--append-new", metavar="WORDS", help="Add to the command line of NEW alone.")
-@click.option("--cpu-model", metavar="MODEL", help="QEMU CPU of both.")
+@click.option("--append", metavar="WORDS", help="Append to the command line of both kernels.")
+@click.option("--append-new", metavar="WORDS", help="Append to the command line of NEW only.")
+@click.option(
+    "--cpu-model",
+    metavar="MODEL",
+    help="QEMU CPU model for both.  [default: EPYC-Rome-v1 on x86-64]",
+)
 @click.option(
     "--margin",
     callback=share,
@@ -61,9 +65,9 @@ _PATTERNS = ("pipe", "futex", "syscall")
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the long form, with flame graphs, as one HTML file.",
+    help="Write the long form, with flame graphs, to this HTML file.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON with all functions instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all functions.")
 def command(
     old: str,
     new: str,
@@ -79,10 +83,13 @@ def command(
 ) -> None:
     """Count the instructions of Linux kernels OLD and NEW under QEMU, and name what changed.
 
-    OLD and NEW are images (bzImage, Image), debian:PACKAGE, or with --build git revisions. PATTERN
-    chooses circles: pipe stands for pipe.*; by default pipe, futex and syscall. Prints plain ASCII
-    of at most 78 columns: signed counts, the functions responsible, and what differs between the
-    kernels. Counts are exact, so there is no verdict unless --margin is given.
+    OLD and NEW are images (bzImage, Image) or debian:PACKAGE; with --build they are git revisions.
+    PATTERN chooses circles (pipe stands for pipe.*); without it they are pipe, futex and syscall.
+    The output is plain ASCII of at most 78 columns: signed counts, the functions responsible, and
+    what differs between the kernels. Counts are exact, so there is no verdict unless --margin is
+    given.
+
+    Exit codes: 0, 1 if a row grew by more than --margin, 6 if no row could be counted in both.
 
     Example: cyclometer kdiff arch/x86/boot/bzImage /tmp/bzImage pipe futex syscall
 

@@ -23,15 +23,16 @@ _MOST = 5  # findings shown of one rule, where there are two more at least
 
 @click.command("lint")
 @click.argument("bundles", nargs=-1, type=click.Path(path_type=Path), metavar="BUNDLE...")
-@click.option("--strict", is_flag=True, help="Exit with status 4 if a finding is an error.")
+@click.option("--strict", is_flag=True, help="Exit with 4 if a finding is an error.")
 @click.option(
     "--rules", is_flag=True, help="Explain the rules and how to fix what they find, and exit."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings, or the rules, as JSON.")
 def command(bundles: tuple[Path, ...], strict: bool, rules: bool, as_json: bool) -> None:
     """Find what is wrong with the data of bundles, or of other tools' files.
 
     An error is a figure that is wrong, a warning one that misleads, a note one that needs care.
+    `--rules` explains each rule. The exit code is 0 whatever is found, unless --strict is given.
 
     Example: cyclometer lint results/before change-table.md
     """

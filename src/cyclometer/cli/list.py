@@ -13,10 +13,12 @@ from cyclometer.errors import NotComparable, UsageError
 
 @click.command()
 @click.argument("pattern", default="*")
-@click.option("--target", help="Only this target's circles.")
-@click.option("--json", "as_json", is_flag=True, help="Print contracts in full as JSON.")
+@click.option("--target", help="Only the circles of this target.")
+@click.option("--json", "as_json", is_flag=True, help="Print full contracts, and targets, as JSON.")
 def command(pattern: str, target: str | None, as_json: bool) -> None:
     """List circles whose key matches PATTERN, and the targets they run on.
+
+    Example: cyclometer list --target linux
 
     Example: cyclometer list 'semaphore.*' --json
     """

@@ -26,8 +26,8 @@ def command(
 ) -> None:
     """Print configurations side by side, each compared with the first.
 
-    A bundle is a column; a folder stands for the bundles in it, oldest first. The geometric
-    mean of each class is below the rows.
+    Each bundle is a column; a folder stands for the bundles in it, oldest first. Below the rows are
+    geometric means: of all rows, of those with a thread switch, and of each object.
 
     Example: cyclometer matrix results/debian/*
     """

@@ -32,8 +32,12 @@ def command(
 ) -> None:
     """Compare one test of circle KEY in QEMU with the same test on the RTL, pc by pc.
 
-    Exit codes: 0 if every difference has a known cause, 5 if some have none. A circle that neither
-    switches threads nor reads the time, such as syscall.null, has no differences.
+    The target rocket-linux boots a Linux kernel in QEMU and moves it to a simulated core just
+    before the test. This command checks that the kernel executes there what it would have executed
+    in QEMU. A circle that neither switches threads nor reads the time, such as syscall.null, has no
+    differences.
+
+    Exit codes: 0 if every difference has a known cause, 5 if some have none.
 
     Example: cyclometer prove-move --kernel debian@trixie:linux-image-6.12*-riscv64 syscall.null
     """

@@ -25,15 +25,15 @@ _MOST = 6  # sides that colours can distinguish
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("report.html"),
     show_default=True,
-    help="The HTML file.",
+    help="HTML file to write.",
 )
-@click.option("--title", help="Heading of the report.  [default: from the bundles]")
+@click.option("--title", help="Heading of the report.  [default: made from the bundles]")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(bundle: tuple[Path, ...], output: Path, title: str | None, as_json: bool) -> None:
     """Write bundles, or other tools' files, as one HTML file that needs no network.
 
-    One BUNDLE is shown by latency, two by what changed from the first to the second, more against
-    the first. Without BUNDLE the newest one in results/ is used.
+    One BUNDLE is shown as latencies, two as changes from the first to the second, and up to six as
+    changes from the first. Without BUNDLE the newest one in results/ is used.
 
     Example: cyclometer report results/before results/after -o report.html
     """

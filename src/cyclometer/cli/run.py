@@ -87,7 +87,7 @@ def _images(
 @click.option(
     "--runs",
     type=click.IntRange(1, 100),
-    help="Process starts or boots.  [default: 5; 2 on exact clocks]",
+    help="Number of process starts or boots.  [default: 5; 2 on exact clocks]",
 )
 @click.option(
     "--budget",
@@ -96,7 +96,7 @@ def _images(
     metavar="TIME",
     help="Time for everything, such as 60s or 2m.  [default: 80s]",
 )
-@click.option("--quick", is_flag=True, help="A first look: on Linux three short runs, 12 s.")
+@click.option("--quick", is_flag=True, help="A first look: on Linux, three short runs in 12 s.")
 @click.option(
     "--method",
     type=click.Choice(["accumulated", "direct", "passes"]),
@@ -132,13 +132,14 @@ def _images(
     "--watchdog",
     "watchdog_s",
     type=click.IntRange(1, 3600),
-    help="Seconds for a visit or a boot.  [default: 10; 300]",
+    metavar="SECONDS",
+    help="End a visit or a boot after this time.  [default: 10 for a visit; by target for a boot]",
 )
 @assignments.listed_option(
     "--config",
     help=(
-        "The kernel's build, such as mcs=on; a label for the rows of --image; a target's own "
-        "settings."
+        "How to build the reference kernel, such as mcs=on; a label for the rows of --image; or a "
+        "target's own settings."
     ),
 )
 @click.option(
@@ -147,8 +148,8 @@ def _images(
     multiple=True,
     callback=_images,
     metavar="[NAME=]FILE",
-    help="Your kernel image instead of the reference kernel; may be repeated, each with a NAME for "
-    "its bundle.",
+    help="Your kernel image instead of the reference kernel; may be repeated, with a NAME for each "
+    "bundle.",
 )
 @common.machine_options
 @common.kernel_options
@@ -157,30 +158,28 @@ def _images(
     "--circles",
     multiple=True,
     metavar="FILE.c",
-    help="Add the circles of a C file, or of an installed package; may be repeated.",
+    help="Add the circles of a C file or of an installed package; may be repeated.",
 )
 @click.option(
     "--exec",
     multiple=True,
     metavar="[NAME=]COMMAND",
-    help="Time a program: the requests that it answers, or else whole runs of it; may be repeated.",
+    help="Time a program: each request that it answers, or else each run; may be repeated.",
 )
 @click.option(
     "--matrix",
     multiple=True,
     callback=_axes,
     metavar="NAME=VALUE,...",
-    help="Measure every combination, such as mcs=off,on; may be repeated.",
+    help="Measure every combination of values, such as mcs=off,on; may be repeated.",
 )
 @click.option(
     "--kbench",
     callback=_kbench,
     metavar="I,D,G,S",
-    help="Measure KBench's case and print its own table, such as 30,1,5,30.",
+    help="Measure KBench's case with these test sizes, such as 30,1,5,30; print its table.",
 )
-@click.option(
-    "--trace", is_flag=True, help="Keep a traced turn of each circle, for `cyclometer explain`."
-)
+@click.option("--trace", is_flag=True, help="Keep a trace of each circle for `cyclometer explain`.")
 @click.option(
     "--allow-invalid",
     is_flag=True,
@@ -190,7 +189,7 @@ def _images(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The new bundle.  [default: results/TIME-TARGET]",
+    help="New folder for the bundle.  [default: results/TIME-TARGET]",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the estimates as JSON instead of the table."
@@ -210,11 +209,17 @@ def command(
 ) -> None:
     """Measure a target and store a bundle.
 
-    Circles and runs are visited in one random, recorded order; Ctrl-C keeps what was measured.
-    Several images, or the values of --matrix, get a bundle each, below -o; `cyclometer matrix`
-    lays them side by side.
+    All runs and circles are visited in one random order, which is recorded. Ctrl-C ends the
+    measurement and keeps what was measured. With several images, or with --matrix, each one gets a
+    bundle below -o, and `cyclometer matrix` compares them.
+
+    Exit codes: 0 if every circle has a valid latency, 1 if --break-on ended the measurement, 5 if a
+    circle failed or broke its contract, or the measurement ended early, 6 if no circle has a valid
+    latency.
 
     Example: cyclometer run --only 'pipe.*' --budget 20s -o results/before
+
+    Example: cyclometer run --target qemu-linux --kernel arch/x86/boot/bzImage --only 'pipe.*'
 
     Example: cyclometer run --only 'timer.*' --break-on 150us --budget 10m -o results/late
     """

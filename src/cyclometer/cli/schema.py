@@ -15,9 +15,9 @@ from cyclometer.errors import UsageError
 @click.argument("kind", required=False)
 @click.option("--json", "as_json", is_flag=True, help="List the kinds as JSON.")
 def command(kind: str | None, as_json: bool) -> None:
-    """Print the JSON Schema of one KIND of output, or list the kinds.
+    """Print the JSON Schema of one KIND of output; without KIND, list the kinds.
 
-    Every document that a command prints with --json names its kind and version in `schema`.
+    Every document that a command prints with --json states its kind and version in `schema`.
 
     Example: cyclometer schema comparison
     """

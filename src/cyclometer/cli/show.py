@@ -13,14 +13,18 @@ from cyclometer.cli.common import bundle_argument, load, print_json
 @click.command()
 @bundle_argument
 @click.option(
-    "--circle", metavar="KEY", help="Print everything about one circle, with a plot of its samples."
+    "--circle",
+    metavar="KEY",
+    help="Print everything about this circle, with a plot of its samples.",
 )
-@click.option("--wide", is_flag=True, help="Print every column, however wide the page.")
+@click.option("--wide", is_flag=True, help="Print every column, however wide the table gets.")
 @click.option("--json", "as_json", is_flag=True, help="Print the estimates as JSON.")
 def command(bundle: Path | None, circle: str | None, wide: bool, as_json: bool) -> None:
-    """Print what a bundle says: a line per circle, or everything about one.
+    """Print a bundle: one line for each circle, or everything about one circle.
 
-    Without BUNDLE the newest one in results/ is shown.
+    BUNDLE may also be another tool's file. Without it, the newest bundle in results/ is shown.
+
+    Example: cyclometer show
 
     Example: cyclometer show results/before --circle pipe.round_trip.cross.equal
     """

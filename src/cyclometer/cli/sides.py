@@ -50,8 +50,8 @@ across_option = click.option(
     callback=_across,
     metavar="NAME[=X,Y]",
     help=(
-        "Compare even if option NAME (or target, cpu) differs; X,Y choose the rows of the two"
-        " sides."
+        "Compare rows even if option NAME (or target, cpu) differs; with X,Y, before has NAME=X "
+        "and after has NAME=Y."
     ),
 )
 _OPERANDS = click.argument("operands", nargs=-1, required=True, metavar="BEFORE... [--] AFTER...")

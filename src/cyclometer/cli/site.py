@@ -18,22 +18,25 @@ from cyclometer.cli import common
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("public"),
     show_default=True,
-    help="The folder of the pages.",
+    help="Folder for the pages.",
 )
 @click.option(
     "--acknowledge",
     multiple=True,
     nargs=2,
     metavar="ALERT WHY",
-    help="First note in the store that an alert was reviewed.",
+    help="First record in the store that ALERT was reviewed, and WHY; may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
     url: str, output: Path, acknowledge: tuple[tuple[str, str], ...], as_json: bool
 ) -> None:
-    """Write the pages of a store: what changed, each circle's history, any two bundles.
+    """Write a store as static pages: what changed, each circle's history, any two bundles.
 
-    If the folder contains the site already, it is updated.
+    If the folder contains the site already, it is updated. An ALERT is the id that the first page
+    shows beside a change.
+
+    Example: cyclometer site s3://bucket/latency -o public
 
     Example: cyclometer site results/store -o public --acknowledge 0123456789 'new compiler'
     """

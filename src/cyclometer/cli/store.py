@@ -22,7 +22,7 @@ _url = click.argument("url")
 
 @click.group()
 def command() -> None:
-    """Keep many bundles in a directory or under s3://, gs://, az://, and ask questions about them.
+    """Keep many bundles in a directory or under s3://, gs:// or az://, and query them.
 
     Example: cyclometer store init results/store && cyclometer store push results/store
     """
@@ -32,7 +32,7 @@ def command() -> None:
 @_url
 @_json
 def init(url: str, as_json: bool) -> None:
-    """Make an empty store.
+    """Create an empty store.
 
     Example: cyclometer store init s3://bucket/latency
     """
@@ -81,7 +81,7 @@ def push(url: str, bundles: tuple[Path, ...], as_json: bool) -> None:
 )
 @_json
 def pull(url: str, digests: tuple[str, ...], output: Path | None, as_json: bool) -> None:
-    """Copy bundles out of a store: by the first digits of their digest, or `newest`.
+    """Copy bundles out of a store, by the first digits of their digests, or `newest`.
 
     Example: cyclometer store pull results/store newest -o results
     """
@@ -102,7 +102,7 @@ def pull(url: str, digests: tuple[str, ...], output: Path | None, as_json: bool)
 
 @command.command()
 @_url
-@click.option("--target", default="*", metavar="GLOB", help="Only bundles of such targets.")
+@click.option("--target", default="*", metavar="GLOB", help="Only bundles whose target matches.")
 @_json
 def ls(url: str, target: str, as_json: bool) -> None:
     """List the bundles of a store, oldest first.
@@ -144,7 +144,7 @@ def _entry(one: ListedBundle) -> Entry:
 @click.argument("sql")
 @_json
 def query(url: str, sql: str, as_json: bool) -> None:
-    """Ask DuckDB about the tables `bundles` and `rows` of a store.
+    """Run an SQL query, by DuckDB, on the tables `bundles` and `rows` of a store.
 
     Example: cyclometer store query results/store "select key, min(latency) from rows group by key"
     """
@@ -172,8 +172,14 @@ def query(url: str, sql: str, as_json: bool) -> None:
 
 @command.command()
 @_url
-@click.option("--older", default=24.0, metavar="HOURS", help="Leave younger files alone.")
-@click.option("--dry-run", is_flag=True, help="Only name what would be removed.")
+@click.option(
+    "--older",
+    default=24.0,
+    show_default=True,
+    metavar="HOURS",
+    help="Leave files alone that are younger than this.",
+)
+@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
 @_json
 def gc(url: str, older: float, dry_run: bool, as_json: bool) -> None:
     """Remove files that interrupted writers left behind.

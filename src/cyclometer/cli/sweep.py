@@ -40,16 +40,20 @@ def _share(_: click.Context, parameter: click.Parameter, value: str) -> float:
     default="results/store",
     show_default=True,
     metavar="URL",
-    help="Where the bundles go; a missing folder is created.",
+    help="Store for the bundles; a missing folder is created.",
 )
-@click.option("--dry-run", is_flag=True, help="List the tasks and the time they will take.")
+@click.option("--dry-run", is_flag=True, help="List the tasks and the expected time, and run none.")
 @click.option("--task", "number", type=click.IntRange(1), help="Run only task N, here and now.")
 @click.option("--status", is_flag=True, help="Print which tasks the store has, and run none.")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Run on this Dask scheduler, such as tcp://host:8786.",
+)
 @click.option(
     "--workers",
     type=click.IntRange(1, 1024),
-    help="Workers on this machine.  [default: one per processor]",
+    help="Workers on this machine.  [default: one per CPU]",
 )
 @click.option(
     "--check",
@@ -58,7 +62,7 @@ def _share(_: click.Context, parameter: click.Parameter, value: str) -> float:
     show_default=True,
     callback=_share,
     metavar="SHARE",
-    help="Share of the exact tasks that another worker measures again.",
+    help="Share of the tasks with an exact clock that another worker measures again.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result of the sweep as JSON.")
 def command(
@@ -74,8 +78,12 @@ def command(
 ) -> None:
     """Run the tasks of PLAN that are not in the store, on all processors or on a Dask cluster.
 
-    An interrupted sweep continues where it stopped. Exit codes: 0 if the sweep is complete, 5 if
-    tasks are missing or an exact task gave another result when it was measured again.
+    An interrupted sweep continues where it stopped.
+
+    Exit codes: 0 if the sweep is complete, 5 if tasks are missing, or if a task with an exact clock
+    gave another result when it was measured again.
+
+    Example: cyclometer sweep plan.toml --dry-run
 
     Example: cyclometer sweep examples/sweeps/layouts.toml --store results/store
     """

@@ -20,7 +20,7 @@ def command() -> None:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the paths as JSON.")
 def build(name: str, as_json: bool) -> None:
-    """Compile what target NAME needs and print where it is.
+    """Compile what target NAME needs, and print the paths of what was built.
 
     Example: cyclometer target build linux
     """

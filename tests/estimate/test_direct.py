@@ -184,6 +184,16 @@ def test_two_wide_modes_are_two() -> None:
     assert sum(len(two) == 2 for two in narrow) < len(both)
 
 
+def test_a_wide_mode_beside_narrow_ones_is_found() -> None:
+    """A contended lock: two narrow modes, and far below them a wide one of fewer tests."""
+    for seed in range(20):
+        found = direct.modes_of(
+            mixture((100, 0.4, 150), (9000, 0.01, 600), (9900, 0.01, 250), seed=seed)
+        )
+        assert [mode.share for mode in found] == pytest.approx([0.15, 0.6, 0.25], abs=0.01)
+        assert [mode.position for mode in found[1:]] == pytest.approx([9000, 9900], rel=0.01)
+
+
 def test_narrow_modes_are_those_of_the_narrowest_bandwidth() -> None:
     for seed in range(20):
         two = mixture((1000, 0.01, 600), (1200, 0.01, 1400), seed=seed)

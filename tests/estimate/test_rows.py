@@ -28,10 +28,22 @@ from cyclometer.bundle.model import (
     samples,
     tag_bit,
 )
-from cyclometer.estimate import direct, fixed_cost, latencies, levels, marginal, regimes, steady
+from cyclometer.estimate import (
+    direct,
+    fixed_cost,
+    latencies,
+    levels,
+    marginal,
+    regimes,
+    rows,
+    steady,
+)
 from cyclometer.estimate.interval import FloatArray, Interval, critical_value
+from cyclometer.estimate.latencies import Latencies
 from cyclometer.estimate.rows import Estimate, estimates
 from cyclometer.report import brief
+from tests.estimate.test_session import line, made
+from tests.estimate.visited import Visits
 
 TSC = Clock("tsc", "ticks", 2e9)
 ICOUNT = Clock("icount", "instructions", exact=True)
@@ -706,3 +718,21 @@ def test_flows_of_one_circle_are_circles_of_their_own() -> None:
         (30, 0, 100.0),
         (300, 1, 200.0),
     ]
+
+
+def test_modes_of_tests_lose_a_fixed_cost_only_if_the_latency_does() -> None:
+    """A line through the modes of a race has any fixed cost, and none is clear."""
+    visits = Visits()
+    row = visits.row("lock", params={"placement": "other_cpu"})
+    turns = [10, 40] * 50
+    values = [n * (100.0 if i % 4 < 2 else 300.0) for i, n in enumerate(turns)]
+    bundle = visits.add(row, 1, 0, values, turns).bundle()
+    unclear = line(-1e6, 1e6)
+    found = Latencies(
+        latency=levels.combine([100.0], [Interval(99.0, 101.0, 0.95)]),
+        session=made([1.0, 1.0], fixed_cost=unclear),
+        fixed_cost=unclear,
+    )
+    good = bundle.samples.tests(row)
+    modes = rows._modes_of_tests(bundle.identity.rows[row], found, bundle.samples, good)
+    assert [mode.position for mode in modes] == pytest.approx([100, 300], rel=0.01)

@@ -165,11 +165,14 @@ def _corrected(ordered: FloatArray, p: float, level: float, overhead: IntervalCo
 
 def modes_of(ordered: FloatArray, overhead: float = 0.0) -> tuple[modes.Mode, ...]:
     """The modes that are reported of sorted latencies, less `overhead`; none where one is zero or
-    less. Of all bandwidths the narrowest counts that shows the most of them.
+    less. What one bandwidth shows as one mode, the next wider ones may divide.
     """
     if ordered[0] <= 0:
         return ()
-    shown = (_modes_at(ordered, smoothing) for smoothing in modes.bandwidths(ordered))
+    first, *wider = modes.bandwidths(ordered)
+    found = list(modes.find(ordered, MODE_VALLEY, first))
+    for smoothing in wider:
+        found = [part for mode in found for part in _divided(ordered, mode, smoothing)]
     return tuple(
         replace(
             mode,
@@ -177,13 +180,18 @@ def modes_of(ordered: FloatArray, overhead: float = 0.0) -> tuple[modes.Mode, ..
             low=mode.low - overhead,
             high=mode.high - overhead,
         )
-        for mode in max(shown, key=len)
+        for mode in found
+        if mode.share >= MODE_SHARE
     )
 
 
-def _modes_at(ordered: FloatArray, smoothing: float) -> list[modes.Mode]:
-    found = modes.find(ordered, MODE_VALLEY, smoothing)
-    return [mode for mode in found if mode.share >= MODE_SHARE]
+def _divided(ordered: FloatArray, mode: modes.Mode, smoothing: float) -> list[modes.Mode]:
+    """The modes that the samples of one are at a wider bandwidth; itself if they are one."""
+    own = ordered[slice(*np.searchsorted(ordered, [mode.low, mode.high]))]
+    parts = modes.find(own, MODE_VALLEY, smoothing) if own.size else ()
+    if len(parts) < 2:
+        return [mode]
+    return [replace(part, share=part.share * own.size / ordered.size) for part in parts]
 
 
 def _difference(value: float, raw: Interval, overhead: IntervalCost) -> Interval:

@@ -22,9 +22,7 @@ once. A coarser one is, if STEPS latencies differ by whole multiples of it.
 """
 STEPS = 3
 SILVERMAN = 0.9
-"""Bandwidth of n samples in units of their spread, times n^(1/5)."""
-IQR_OF_NORMAL = 1.34
-"""Interquartile range of a normal distribution in standard deviations."""
+"""Bandwidth of n samples in units of their standard deviation, times n^(1/5)."""
 BINS = 4
 """Bins of the histogram in one bandwidth."""
 _REACH = 4 * BINS
@@ -79,13 +77,11 @@ def bandwidths(ordered: FloatArray) -> list[float]:
     In a narrow window wide modes leave too few samples for a valley to be significant. The widest
     is Silverman's (1986, equation 3.31), which smooths too much where narrower modes lie apart. So
     all between are tried, as in the families of Chaudhuri and Marron (1999): the windows of all the
-    doubles are fewer than those of the first, and so are the valleys that chance makes.
+    doubles are fewer than those of the first, and so are the valleys that chance makes. The spread
+    is not his robust one, by which narrow modes would hide a wide one of fewer samples.
     """
     found = [bandwidth(ordered)]
-    logs = np.log(ordered)
-    quarter, three_quarters = np.quantile(logs, (0.25, 0.75))
-    spread = min(float(logs.std()), float(three_quarters - quarter) / IQR_OF_NORMAL)
-    widest = SILVERMAN * spread * ordered.size**-0.2
+    widest = SILVERMAN * float(np.log(ordered).std()) * ordered.size**-0.2
     while 2 * found[-1] <= widest:
         found.append(2 * found[-1])
     return found

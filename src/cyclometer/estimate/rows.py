@@ -230,11 +230,12 @@ def _modes_of_tests(
     row: Row, found: Latencies, samples: Samples, good: NDArray[np.intp]
 ) -> tuple[Mode, ...]:
     """Modes of the tests' latencies where two CPUs meet, if there are several: a race may go
-    one way for all turns of a test.
+    one way for all turns of a test. They lose a fixed cost if the latency did.
     """
     if row.contract.params.get("placement") != "other_cpu" or found.latency is None:
         return ()
-    fixed = found.fixed_cost.c if found.fixed_cost else 0.0
+    subtracted = found.session is None or found.session.has_fixed_cost
+    fixed = found.fixed_cost.c if found.fixed_cost and subtracted else 0.0
     modes = direct.modes_of(np.sort((samples.value[good] - fixed) / samples.turns[good]))
     return modes if len(modes) > 1 else ()
 

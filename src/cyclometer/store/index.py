@@ -21,7 +21,7 @@ import duckdb
 import msgspec
 
 from cyclometer.errors import BadFile, UsageError
-from cyclometer.store.layout import SCHEMA, VIEWS
+from cyclometer.store.layout import SCHEMA, VIEWS, digest_of
 from cyclometer.store.location import Location
 from cyclometer.targets import build
 
@@ -57,7 +57,7 @@ def query(location: Location, sql: str) -> tuple[list[str], list[tuple[Any, ...]
     with tables(location, "rows") as database:
         database.execute(f"SET allowed_directories = ['{_spelled(_folder(location))}/']")
         database.execute("SET enable_external_access = false")
-        database.execute("SET lock_configuration = true")
+        database.execute("SET lock_configuration = true")  # last: the statement cannot undo these
         try:
             statements = database.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
@@ -82,8 +82,9 @@ def _updated(location: Location, database: Any, folder: Path, view: str) -> list
         held, kept = {}, set()
     missing = [name for digest, name in present.items() if digest not in kept]
     for at in range(0, len(missing), _AT_ONCE):
-        segment = _write(location, database, folder, view, missing[at : at + _AT_ONCE])
-        held[segment] = [name[-72:-8] for name in missing[at : at + _AT_ONCE]]
+        some = missing[at : at + _AT_ONCE]
+        segment = _write(location, database, folder, view, some)
+        held[segment] = [digest_of(name) for name in some]
     return [_merged(database, folder, view, held)] if len(held) > _MOST_SEGMENTS else sorted(held)
 
 
@@ -111,7 +112,7 @@ def _write(
             "hive_types = {'target': VARCHAR, 'month': VARCHAR})"
         )
         try:
-            return _stored(database, folder, view, chosen, files, [n[-72:-8] for n in names])
+            return _stored(database, folder, view, chosen, files, [digest_of(n) for n in names])
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise BadFile(

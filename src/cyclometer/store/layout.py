@@ -108,3 +108,8 @@ def folder(digest: str) -> str:
 def table_file(table: str, target: str, month: str, digest: str) -> str:
     """A bundle's part of a table, in Hive partitions. `month` is YYYY-MM of its making, in UTC."""
     return f"{table}/target={quote(target, safe='')}/month={month}/{digest}.parquet"
+
+
+def digest_of(name: str) -> str:
+    """The bundle whose part of a table a file is, by the name that `table_file` gave it."""
+    return name.rpartition("/")[2].removesuffix(".parquet")

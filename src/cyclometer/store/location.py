@@ -45,9 +45,8 @@ class Location:
             ) from error
         self._root = str(root).rstrip("/")
         protocol = self.fs.protocol
-        self.is_local = bool({protocol} if isinstance(protocol, str) else set(protocol)) and (
-            protocol in _LOCAL or any(one in _LOCAL for one in protocol)
-        )
+        spoken = {protocol} if isinstance(protocol, str) else set(protocol)
+        self.is_local = not spoken.isdisjoint(_LOCAL)
 
     def local(self, name: str) -> Path:
         """The path of a file; only where `is_local`."""
@@ -69,7 +68,7 @@ class Location:
                 with open(temporary, "wb") as stream:
                     stream.write(content)
                     stream.flush()
-                    os.fsync(stream.fileno())
+                    os.fsync(stream.fileno())  # or a crash may keep the name and lose the bytes
                 os.replace(temporary, path)
             finally:
                 if os.path.exists(temporary):

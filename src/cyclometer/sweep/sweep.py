@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from cyclometer.errors import MeasurementFailed
-from cyclometer.store import index
+from cyclometer.store import index, layout
 from cyclometer.store.location import Location
 from cyclometer.sweep import done, engine
 from cyclometer.sweep.plan import SweepPlan
@@ -134,7 +134,7 @@ def _settled(plan: SweepPlan, location: Location, report: SweepReport) -> SweepR
     owners: dict[str, list[str]] = {}
     with index.tables(location) as database:
         listed = database.execute("SELECT task, bundle FROM bundles WHERE task <> ''").fetchall()
-    entries = {name[-72:-8]: name for name in location.names("bundles")}
+    entries = {layout.digest_of(name): name for name in location.names("bundles")}
     for task, bundle in listed:
         if bundle in entries:
             owners.setdefault(task, []).append(entries[bundle])

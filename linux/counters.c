@@ -564,8 +564,8 @@ static void add_proof(const struct options *options)
         add_wakeups_of_both();
     if (idle_id && peer_cpu >= 0)
         add_idle_exits();
-#if defined(__x86_64__) // every switch of address space passes the task-switch flush point, flushed
-                        // or not; only there
+// Only there every switch of address space passes the task-switch flush point, flushed or not.
+#if defined(__x86_64__)
     if (tlb_id)
         add_cpu_event("space_switches", visit_cpu, PERF_TYPE_TRACEPOINT, (uint64_t)tlb_id,
                       "reason==0");

@@ -25,10 +25,10 @@
 #define CHAIN_ROUNDS 250       // about 20 us: a timer tick seldom falls into it
 #define INDEPENDENT_ROUNDS 250 // about 5 us on a core that issues six instructions per cycle
 #define NS_PER_S 1000000000LL
-#define REST_US \
-    5000 // a timer tick or more; an emulator whose clock skips idle time passes it quickly
-#define STAGGER_US \
-    647 // so that what the kernel does every millisecond or tick does not fall into every test
+// A timer tick or more; an emulator whose clock skips idle time passes it quickly.
+#define REST_US 5000
+// So that what the kernel does every millisecond or tick does not fall into every test.
+#define STAGGER_US 647
 
 static uint64_t native_begin(void)
 {

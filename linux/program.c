@@ -193,7 +193,7 @@ static const char *try(struct program *p, int watchdog_s)
         return "no pipe could be made";
     pid_t child = fork();
     if (child == 0) {
-        setpgid(0, 0);
+        setpgid(0, 0); // so that what it starts ends with it
         execute(p, null, ends[1], STDERR_FILENO);
     }
     close(ends[1]);

@@ -151,8 +151,8 @@ static void start_thread(const struct peer *peer)
 static void start_process(const struct peer *peer)
 {
     if (must(fork(), "fork") != 0) {
-        host_lock_memory(
-            STACK_BYTES); // writes now every page that the fork would make copy in a test
+        // writes now every page that the fork would make copy in a test
+        host_lock_memory(STACK_BYTES);
         return;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -332,6 +332,7 @@ void visit_run(char **arguments, const struct options *options)
 {
     sigset_t set;
     run->concluded = 0;
+    // blocked, so that an end before sigtimedwait() waits for it
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
@@ -341,7 +342,7 @@ void visit_run(char **arguments, const struct options *options)
         begin_process(options);
         run_execute_visit(arguments);
     }
-    setpgid(child, child);
+    setpgid(child, child); // as the child does: whoever is first, kill() finds the group
     int status = await(child, options);
     kill(-child, SIGKILL); // peers that are processes
     while (waitpid(-child, NULL, 0) > 0)

@@ -64,8 +64,9 @@ def host_ticks(
     """`bits` of all tests of a bundle, with `host tick` on those of `timed` that hold one.
 
     Args:
+        bits, timed: of each test, shape (tests,).
         columns: of the samples, as in `model.Samples`.
-        hz: rate of each test's clock; those of no known rate are left alone.
+        hz: rate of each test's clock, shape (tests,); those of no known rate, 0, are left alone.
     """
     judged = np.flatnonzero(timed & (bits == 0) & (hz > 0) & (columns["at"] >= 0))
     if not judged.size:
@@ -115,6 +116,7 @@ def _fit(tests: TimedTests, period_s: float) -> tuple[float, Flags]:
     if not tests.late[short].any():
         return nothing
     some = tests.part(short)
+    # steps of rate so fine that the phase moves by a sixteenth of a period over the stretch
     sure, period_s, phase = max(
         _surest(some, period_s * (1 + off))
         for off in np.arange(-OFF, OFF, period_s / 16 / STRETCH_S)
@@ -147,6 +149,8 @@ def _held(tests: TimedTests, period_s: float) -> FloatArray:
     """How many tests hold each phase, shape (BINS,)."""
     first, count = _phases(tests, period_s)
     ends = [np.bincount(at, minlength=2 * BINS + 1) for at in (first, first + count)]
+    # +1 where a test begins and -1 behind its end sum to how many are under way; what reaches into
+    # the next period is counted at the beginning of this one
     held = np.cumsum(ends[0] - ends[1]).astype(np.float64)
     return held[:BINS] + held[BINS : 2 * BINS]
 

@@ -32,6 +32,7 @@ def shared_core(
     bits: NDArray[np.int32], timed: NDArray[np.bool_], counters: Mapping[str, NDArray[np.int64]]
 ) -> NDArray[np.int32]:
     """`bits` of all tests of a bundle, with `shared core` on those of `timed` that had to share.
+    All arrays have shape (tests,).
 
     If hardly any test had the core to itself, none is tagged: the bundle is one of a shared core,
     and is not compared with one that is not (`compare.surroundings`).

@@ -35,10 +35,12 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
     """Stores `bundle` as the new directory `path`, with `files` (kept name -> content or a file to
     copy) beside it.
 
-    Raises BadFile if `path` exists or a kept name would leave the bundle.
+    The result is what `read` gives. Raises BadFile if `path` exists or a kept name would leave the
+    bundle. Whatever goes wrong, nothing is left of it then.
     """
     refuse_existing(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    # in the same folder, so that the last step is a rename and the bundle appears whole or not
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         for name, content in files.items():
@@ -49,7 +51,7 @@ def write(bundle: Bundle, path: Path, files: Mapping[str, bytes | Path]) -> Bund
         if len(bundle.samples):
             _write_samples(bundle, temporary / SAMPLES)
         digest = _digest(temporary)
-        temporary.chmod(0o755)
+        temporary.chmod(0o755)  # mkdtemp() lets nobody else in
         temporary.rename(path)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -91,7 +93,7 @@ def read(path: Path) -> Bundle:
 
 
 def bundles(store: Path) -> list[Path]:
-    """The bundles of a store, oldest first."""
+    """The bundles of a store, oldest first; none if there is no such folder."""
     if not store.is_dir():
         return []
     found = [p for p in store.iterdir() if (p / IDENTITY).is_file() and not p.name.startswith(".")]

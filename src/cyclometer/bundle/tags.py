@@ -16,9 +16,8 @@ from cyclometer.bundle.model import MISSING, Contract, tag_bit
 
 Counts = Mapping[str, NDArray[np.int64]]
 
-FREQUENCY_STEP_KHZ = (
-    50_000  # what a governor's step is at least; below it the reading itself wanders
-)
+# what a governor's step is at least; below it the reading itself wanders
+FREQUENCY_STEP_KHZ = 50_000
 _NEARLY = 0.9  # of a pause, whose begin and end lie on timer ticks
 # Relative change of a chain's time from one end of a test to the other; half of it at most is how
 # far their mean lies from the speed in between.
@@ -69,7 +68,7 @@ def _unsteady(counters: Counts, tests: int) -> NDArray[np.bool_]:
 
 def throttled(bits: NDArray[np.int32], value: NDArray[np.float64], gap: float) -> NDArray[np.int32]:
     """`bits` with `throttled` on preempted tests that lasted at least `gap`, the kernel's pause of
-    real-time threads.
+    real-time threads; `value`, like `bits` of shape (tests,), and `gap` are in clock units.
 
     The kernel counts its pauses nowhere. A preemption by an outsider that long is one: nothing else
     may keep a SCHED_FIFO thread off its CPU. The test is set aside already; this names the cause.

@@ -113,8 +113,8 @@ class Record:
 
 
 def measure(bundles: Sequence[Bundle], options: Options | None = None) -> Record:
-    """Every method's alarms on repeated runs. Raises NothingMeasured if nothing was run
-    twice.
+    """Every method's alarms on repeated runs. Raises NothingMeasured if nothing was run twice,
+    BadFile if a bundle does not say when it was made.
     """
     options = options or Options()
     blocks = list(_blocks(bundles, options.level).values())
@@ -147,6 +147,7 @@ def _blocks(bundles: Sequence[Bundle], level: float) -> dict[Hashable, list[Bloc
                 name = (same, likeness(circle))
                 row = circle.estimate.row
                 tests = bundle.samples.tests(row, untagged=True)
+                # rows of one likeness are told apart by their place in the bundle
                 found.setdefault((name, seen[name]), []).append(
                     BlockPart(bundle, row, circle, tests)
                 )
@@ -166,6 +167,7 @@ def _split(parts: Sequence[BlockPart], level: float) -> list[list[BlockPart]]:
         runs = whole.circle.estimate.runs
         return [[_of_runs(whole, some, level)] for some in _stretches(runs)]
     single = all(len(part.circle.estimate.runs) == 1 for part in parts)
+    # bundles of one run each are compared in groups, as a user would do it
     return _stretches(parts) if single else [[part] for part in parts]
 
 
@@ -181,6 +183,7 @@ def _halves(whole: BlockPart, level: float) -> list[BlockPart]:
     if seconds is None or visited.visits < 2 * _FEWEST_VISITS:
         return [whole]
     half = visited.visits // 2
+    # between the last visit of the one half and the first of the other
     late = seconds[whole.tests] > (visited.seconds[half - 1] + visited.seconds[half]) / 2
     return [
         _of_visits(replace(whole, tests=whole.tests[~late]), np.arange(half), level),
@@ -288,6 +291,7 @@ def _verdict(options: Options) -> Method:
     def judge(suite: Suite) -> list[bool | None]:
         sides = [Side(tuple(pair[which].circle for pair in suite)) for which in (0, 1)]
         findings = compare(sides[0], sides[1], options).findings
+        # what was not judged can raise no alarm
         return [f.verdict in CHANGED for f in findings if f.p is not None or f.scope == "exact"]
 
     return judge
@@ -317,6 +321,7 @@ def _welch_samples(before: Block, after: Block) -> float | None:
     if before.moments is None or after.moments is None:
         return None
     (n, mean, sd), (m, other, other_sd) = before.moments, after.moments
+    # Without any spread t does not exist; a difference is then as sure as can be.
     if not sd and not other_sd:
         return 1.0 if mean == other else 0.0
     return float(

@@ -70,6 +70,7 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> AlignedDi
     costs = subtracted_costs(before, after)
     shifts = [shift(sessions[0].reference, one.reference) for one in sessions]
     aligned = None not in shifts
+    # Without a common zero only the drift within each session can be taken off.
     x = [
         one.x + (by or 0.0) if aligned else one.x - one.x.mean()
         for one, by in zip(sessions, shifts, strict=True)
@@ -92,6 +93,7 @@ def difference(before: Sequence[Session], after: Sequence[Session]) -> AlignedDi
     return AlignedDifference(
         before=tuple(m.value for m in means[:cut]),
         after=tuple(m.value for m in means[cut:]),
+        # an error of the slope moves the change in proportion to how far the speeds lie apart
         parts=(*parts, *costs.parts, (speed**2 * variance, _CERTAIN)),
         slope=slope,
         speed=speed if aligned else None,
@@ -174,6 +176,7 @@ def fixed_cost_is_there(sessions: Sequence[Session]) -> bool:
         return False
     c = np.array([cost.c for cost in costs])
     error = np.array([cost.c_standard_error for cost in costs])
+    # no weight is large enough for a cost that is known for sure: it decides alone
     if not error.all():
         return bool(np.any(c[error == 0]))
     return abs(float(np.sum(c / error**2))) > CLEAR * math.sqrt(float(np.sum(error**-2)))
@@ -190,6 +193,7 @@ def _slope(x: Sequence[FloatArray], y: Sequence[FloatArray]) -> tuple[float, flo
     error = float(np.sum((dy - seen * dx) ** 2)) / df / square
     if not error:
         return seen, 0.0
+    # that slopes lie about one counts as a measurement with the error SLOPES
     precision = 1 / error + SLOPES**-2
     return (seen / error + SLOPES**-2) / precision, 1 / precision
 

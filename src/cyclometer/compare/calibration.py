@@ -37,7 +37,9 @@ _FIRM = 1e6  # degrees of freedom of a prior whose rows do not differ
 
 
 class Variance(msgspec.Struct, frozen=True):
-    """Of the mean of one session, on logs, and how well it is known."""
+    """Of the mean of one session, in squared logarithms, and with how many degrees of freedom it is
+    known.
+    """
 
     variance: float
     df: float
@@ -52,7 +54,7 @@ class KnownVariances(msgspec.Struct, frozen=True):
     others: Variance | None = None
 
     def of(self, key: str) -> Variance | None:
-        """The variance of a circle's session mean; None if unknown."""
+        """The variance of the session mean of circle `key`; None if unknown."""
         return self.rows.get(key) or (self.restless if is_restless(key) else self.others)
 
 
@@ -66,7 +68,9 @@ class Calibration(msgspec.Struct, frozen=True):
     def component(
         self, key: str, before: Sequence[Session], after: Sequence[Session], own: float
     ) -> Component | None:
-        """What sessions add to the variance `own` of a circle's change; None if unknown."""
+        """What sessions add to the variance `own`, in squared logarithms, of a circle's change.
+        None if unknown, as of sessions of another machine.
+        """
         sessions = [*before, *after]
         if any(machine(one.occasion) != self.machine for one in sessions):
             return None
@@ -76,6 +80,7 @@ class Calibration(msgspec.Struct, frozen=True):
             return None
         total = found.variance * (1 / len(before) + 1 / len(after))
         source = f"of this machine differ by {100 * math.sqrt(found.variance):.2g} % in this circle"
+        # a part of what sessions differ by is in the spread of their visits already
         return Component(max(0.0, total - own), found.df, f"{source} ({known.pairs} pairs)")
 
 
@@ -103,6 +108,7 @@ def learn(sides: Sequence[Side]) -> Calibration:
             apart = gap(b.sessions[0].occasion, a.sessions[0].occasion)
             moved = difference(b.sessions, a.sessions).value
             rows = squares.setdefault(apart, defaultdict(list))
+            # a difference of two means varies twice as much as one of them
             rows[b.contract.key].append(moved**2 / 2)
             machines += [machine(e.sessions[0].occasion) for e in (b, a)]
             used |= {i, j}
@@ -111,6 +117,7 @@ def learn(sides: Sequence[Side]) -> Calibration:
             f"{len(used)} of {len(sides)} bundles are comparable sessions, and {FEWEST_SESSIONS} "
             "of one machine are needed; measure it with `cyclometer doctor --calibrate`"
         )
+    # pairs share sessions: they know no more than the sessions do
     df = len(used) - 1.0
     return Calibration(
         machines[0],
@@ -139,6 +146,7 @@ def _known(squares: dict[str, list[float]], sessions_df: float) -> KnownVariance
     df = min(sessions_df, float(max(map(len, squares.values()))))
     rows, priors = {}, []
     for restless in (True, False):
+        # a variance of 0 has no logarithm
         of_kind = {key: s2 for key, s2 in seen.items() if is_restless(key) is restless and s2}
         prior = moderation(list(of_kind.values()), df) if len(of_kind) > 1 else None
         priors.append(prior)
@@ -153,6 +161,8 @@ def moderation(variances: Sequence[float], df: float) -> Variance:
     """The prior of some positive variances with df degrees of freedom each: its middle and its own
     degrees of freedom.
     """
+    # z: the logarithms without their bias. What they vary by beyond the chance of df degrees of
+    # freedom is the prior's: the trigamma function of half of its own degrees of freedom.
     z = np.log(variances) - special.digamma(df / 2) + math.log(df / 2)
     beyond = float(z.var(ddof=1)) - float(special.polygamma(1, df / 2))
     d0 = _FIRM
@@ -170,7 +180,7 @@ def _inverse_trigamma(value: float) -> float:
 
 
 def path(folder: Path, facts: dict[str, str]) -> Path:
-    """Where the calibration of a machine is kept."""
+    """Where the calibration of a machine is kept, by the facts that `machine` gives."""
     name = hashlib.sha256(msgspec.json.encode(sorted(facts.items()))).hexdigest()[:16]
     return folder / f"{name}.json"
 
@@ -192,6 +202,7 @@ def keep(known: Calibration, folder: Path) -> Path:
     file = path(folder, known.machine)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # a comparison that reads meanwhile finds the old file or the new one, never half of it
         new = file.with_suffix(".new")
         new.write_bytes(msgspec.json.format(msgspec.json.encode(known), indent=1) + b"\n")
         new.replace(file)

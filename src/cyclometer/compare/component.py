@@ -52,7 +52,9 @@ _CONTROLLED = ("entries", "switches", "faults")
 
 @dataclass(frozen=True)
 class Component:
-    """A variance that sessions add to a change, its degrees of freedom, and where it comes from."""
+    """A variance that sessions add to a change, in squared logarithms, its degrees of freedom, and
+    where it comes from, as a phrase about sessions.
+    """
 
     variance: float
     df: float

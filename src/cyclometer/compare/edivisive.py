@@ -36,8 +36,12 @@ def divisions(
     """All significant divisions of a series, in order.
 
     Args:
-        series: one value a point in order of time, shape (n,).
+        series: one value a point in order of time, shape (n,), in any unit.
         shortest: points that a stretch has at least, two or more; a lone spike is not a change.
+        significance: the largest p of a division.
+
+    Raises:
+        ValueError: a value is not finite.
     """
     values = samples(series, 0, "series")
     rng = np.random.default_rng(1)  # the same history always gives the same answer

@@ -86,15 +86,18 @@ def _distinct(runs: Sequence[RunEstimate]) -> FloatArray:
 
 
 def images(pair: Pair) -> tuple[int, int]:
-    """How many different images each side booted, before and after; 0 if the bundles do not say."""
+    """How many different images each side booted, before and after; 0 if the bundles do not say.
+    The pair has two circles.
+    """
     assert pair.before is not None
     assert pair.after is not None
     return len(set(pair.before.images)), len(set(pair.after.images))
 
 
 def judge(pair: Pair, options: Options) -> Finding | None:
-    """An exact clock repeats to the digit. Where its runs differ all the same they are judged as
-    noisy, and so are images enough to show what moving code does to the row.
+    """The finding of a pair by an exact clock, which repeats to the digit; None if the pair has to
+    be judged as noisy: by another clock, on another statistic than the latency, if runs of a side
+    differ all the same, or if images enough show what moving code does to the row.
     """
     b, a = both(pair)
     if pair.on != "latency" or not b.clock.exact or differ(b.runs) or differ(a.runs):
@@ -103,6 +106,7 @@ def judge(pair: Pair, options: Options) -> Finding | None:
     margin = options.exact_margin or 0.0
     floor = max(layout, margin)
     change, verdict = statistics.decide_exact(_distinct(b.runs), _distinct(a.runs), floor)
+    # so many images show by their own spread what the floor only assumes
     if change and verdict == "equivalent" and min(images(pair)) >= LAYOUTS:
         return None
     interval = Interval(change, change, options.level)

@@ -70,6 +70,7 @@ def read(path: Path) -> Expected:
         raise BadFile(f"{path} is not TOML ({error}); restore it or --update it") from error
     shares = content.pop(TOLERANCE, {})
     for name, table in content.items():
+        # by exact type, for isinstance() takes `true` for an int
         if not isinstance(table, dict) or not all(type(v) in (int, float) for v in table.values()):
             raise BadFile(f"{path}: {name!r} is not a table of numbers; restore it or --update it")
     try:

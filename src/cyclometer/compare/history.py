@@ -106,7 +106,8 @@ def history(
     """A series for every circle in every configuration on every clock, versions apart.
 
     Changes smaller than the margin are left out; so are stretches of fewer than SHORTEST points. On
-    an exact clock every step beyond the layout floor is a change.
+    an exact clock every step beyond the layout floor is a change. Raises BadFile if a bundle does
+    not say when it was made.
     """
     options = options or Options()
     free = frozenset(VERSIONS) | frozenset(across or {})
@@ -192,6 +193,7 @@ def _changes(points: Sequence[Point], options: Options) -> tuple[ChangePoint, ..
         ]
         divided: list[tuple[int, float | None]] = [(at, None) for at in steps]
     else:
+        # logarithms, on which a step up and the way back are equally large
         method = edivisive if values.size <= LONG else pettitt
         logs, short = np.log(values), values.size < FEWEST
         found = _split(points, logs) if short else method.divisions(logs, SHORTEST)

@@ -39,7 +39,8 @@ def newest(found: Sequence[Series], options: Options) -> list[Newest]:
 
     By Student's prediction interval on logarithms, which assumes that points are independent: where
     they drift it alarms more often. On an exact clock whatever exceeds the layout floor is a
-    change.
+    change. Undecided is a point with fewer than SHORTEST before it since the last change, or on
+    such a clock none.
     """
     pairs = [(one.points[-1], _since_change(one, options)) for one in found]
     noisy = {
@@ -52,7 +53,7 @@ def newest(found: Sequence[Series], options: Options) -> list[Newest]:
 
 
 def code(found: Sequence[Newest]) -> int:
-    """The exit code of a gate."""
+    """The exit code of a gate: a regression before what is undecided; NOTHING without a point."""
     verdicts = {one.verdict for one in found}
     if not found:
         return errors.NOTHING
@@ -86,6 +87,7 @@ def _judged(point: Point, past: tuple[Point, ...], p: float | None, options: Opt
     exact = point.floor is not None
     if len(past) < (1 if exact else SHORTEST):
         return Newest(point, past)
+    # an exact clock has no noise that a mean would lessen
     level = past[-1].value if exact else float(np.mean([one.value for one in past]))
     change = point.value / level - 1
     least = max(point.floor or 0.0, options.exact_margin or 0.0) if exact else options.margin

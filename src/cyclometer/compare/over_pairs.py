@@ -61,8 +61,9 @@ def basis(pair: Pair, options: Options) -> Basis:
 
 
 def change(before: Session, after: Session, level: float = 0.95) -> Change:
-    """The mean difference of neighbouring visits, with the error that the pairs show; the pairs of
-    rounds with pauses between them share a minute, and such rounds show it.
+    """The mean difference of neighbouring visits, as log(after / before), with the error that the
+    pairs show; the pairs of rounds with pauses between them share a minute, and such rounds show
+    it. There must be two pairs at least.
     """
     first, second = neighbours(before, after)
     costs = subtracted_costs([before], [after])
@@ -71,6 +72,7 @@ def change(before: Session, after: Session, level: float = 0.95) -> Change:
     ]
     apart = pseudo_values(y[1][second] - y[0][first])
     stretch = None if before.stretch is None else before.stretch[first]
+    # each pair is a block of its own, for no drift is left in it that the next one shares
     average = mean(apart, before.process[first], stretch, blocks=apart.size)
     variance, df = satterthwaite((*average.parts, *costs.parts))
     value, error = average.value, math.sqrt(variance)

@@ -68,6 +68,7 @@ def _basis(
     if options.calibration is not None:
         known = options.calibration.component(pair.key, b.sessions, a.sessions, one.own_variance)
         between = known or between
+    # The controls see less of the machine than system calls do: they can only make it more.
     if controls is not None and controls.variance > between.variance:
         between = controls
     variance, df = satterthwaite((*one.parts, (between.variance, between.df)))
@@ -119,6 +120,7 @@ def _machine_moved(controls: Sequence[AlignedDifference], options: Options) -> s
     moved = np.array([one.value for one in controls])
     middle = float(np.median(moved))
     alike = int(np.count_nonzero(np.sign(moved) == np.sign(middle)))
+    # the sign test: how seldom chance moves so many to one side
     p = 2 * float(special.bdtrc(alike - 1, moved.size, 0.5))
     if abs(middle) <= math.log1p(options.margin) / 2 or p >= SIGNS:
         return ""

@@ -50,10 +50,10 @@ class ComparedCircle:
     """
 
     estimate: Estimate
-    circumstances: dict[str, str]  # the configuration, with `target` and `cpu` where they are known
-    images: tuple[
-        Hashable, ...
-    ] = ()  # what was booted in each run, in their order; none where nobody says
+    # the configuration, with `target` and `cpu` where they are known
+    circumstances: dict[str, str]
+    # what was booted in each run, in their order; none where nobody says
+    images: tuple[Hashable, ...] = ()
 
     @property
     def key(self) -> str:
@@ -97,9 +97,7 @@ class Pair:
 
 def side(bundles: Sequence[Bundle], level: float = 0.95, course: bool = False) -> Side:
     """The circles of several bundles as one side: all runs of a circle are pooled, each being one
-    run.
-
-    `course` as in `estimates`.
+    run. `level` and `course` as in `estimates`.
     """
     pools: dict[Hashable, list[ComparedCircle]] = {}
     for bundle in bundles:
@@ -191,6 +189,7 @@ def pairs(before: Side, after: Side, across: Across | None = None) -> list[Pair]
     right = [c for c in after.circles if _selected(c, across, 1)]
     free = frozenset(across) | frozenset(VERSIONS)
     found: list[Pair] = []
+    # from what is alike in everything to what differs in what may differ: the strictest takes first
     _take(found, left, right, lambda c: (likeness(c), c.estimate.flow))
     _take(found, left, right, lambda c: likeness(c, frozenset(across)))
     _take(found, left, right, lambda c: likeness(c, free))
@@ -353,6 +352,7 @@ def pooled(members: Sequence[ComparedCircle], level: float) -> ComparedCircle:
     # each bundle has an error of its own that its runs have in common
     common = [e.latency.shared * len(e.runs) for e in parts if e.latency]
     together = of_runs(parts[0], runs, level, math.hypot(*common) / max(1, len(runs)))
+    # sessions are the repetitions then; their runs share a minute each
     if all(e.sessions for e in parts):
         latency = _over_sessions([e.latency for e in parts if e.latency], level)
         sessions = tuple(one for e in parts for one in e.sessions)

@@ -65,11 +65,14 @@ class Comparison:
 def compare(
     before: Side, after: Side, options: Options | None = None, across: Across | None = None
 ) -> Comparison:
-    """The verdict on every circle of two sides; `across` names circumstances that may differ."""
+    """The verdict on every circle of two sides, none left out, in the order of `pairing.pairs`;
+    `across` names circumstances that may differ.
+    """
     options = options or Options()
     paired = statistic.chosen(pairs(before, after, across), options)
     found = [exact.by_image(pair, options.level) for pair in paired]
     why_absent = (_failures(before), _failures(after))
+    # the first that applies decides; what none settles is tested together with all such pairs
     settled = [
         _broken(pair, why_absent)
         or _unlike(pair)
@@ -215,6 +218,7 @@ def _without_ratio(pair: Pair, options: Options) -> Finding | None:
 
 def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding], tuple[str, ...]]:
     """Tests all pairs on noisy clocks together; and what their sessions were."""
+    # pairs of visits are the best there is, then sessions, and then runs
     apart = [pair for pair in open_pairs if over_sessions.have(pair) and not over_pairs.have(pair)]
     found, notes = over_sessions.bases(apart, options)
     of_sessions = dict(zip(map(id, apart), found, strict=True))
@@ -227,11 +231,13 @@ def _noisy(open_pairs: Sequence[Pair], options: Options) -> tuple[list[Finding],
         replace(one, change=clock_offset.between_boots(pair, one.change))
         for pair, one in zip(open_pairs, bases, strict=True)
     ]
+    # A pair without an error is not tested, and must not make the tests of others weaker.
     tested = [i for i, one in enumerate(bases) if math.isfinite(one.change.standard_error)]
     adjusted = dict(
         zip(tested, statistics.adjust([bases[i].change.p for i in tested]), strict=True)
     )
     found = sum(p <= options.fdr for p in adjusted.values())
+    # the share of the level at which Benjamini and Hochberg would accept one more discovery
     share = min(1.0, (found + 1) / max(1, len(adjusted)))
     own = [options.at(pair) for pair in open_pairs]
     bases = [_doubted(*each) for each in zip(open_pairs, bases, own, strict=True)]

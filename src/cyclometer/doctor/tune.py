@@ -95,6 +95,7 @@ def _set_journalled(
     was = value_of(root, knob.path) or ""
     if not os.access(root / knob.path, os.W_OK):
         return SettingChange(knob.path, was, was, "may not be written by this user")
+    # on the disk before the change, so that no crash leaves a setting whose first value is lost
     if knob.path not in originals:
         _append(journal, {"path": knob.path, "was": was})
         originals[knob.path] = was
@@ -119,6 +120,7 @@ def _is(value: str | None, wanted: str) -> bool:
 def _write(path: Path, flags: int, content: str, sync: bool = False) -> None:
     fd = os.open(path, flags, MODE)
     try:
+        # one write, for the kernel takes a setting whole; a short one to the journal: a full disk
         if os.write(fd, content.encode()) != len(content.encode()):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if sync:
@@ -140,6 +142,7 @@ def _begin(journal: Path, root: Path) -> dict[str, str]:
     """Make the journal ready for a further line, and return what it holds since the last boot."""
     boot, originals = _load(journal)
     if boot == _boot(root):
+        # a line that was cut off would spoil the next one
         whole = journal.read_bytes().rfind(b"\n") + 1
         os.truncate(journal, whole)
         return originals

@@ -50,8 +50,8 @@ class IntervalCost:
 
 @dataclass(frozen=True)
 class Quantile:
-    """A corrected quantile. An infinite end of the interval means that the passes are too few to
-    bound it.
+    """The corrected quantile `p`, a fraction. An infinite end of the interval means that the passes
+    are too few to bound it.
     """
 
     p: float
@@ -87,8 +87,8 @@ def estimate(
 
     Args:
         passes: raw interval lengths, shape (n,), in the clock's unit, any order; overhead not yet
-        subtracted. overhead: what `measure_overhead` made of the empty intervals; None subtracts
-        nothing.
+            subtracted.
+        overhead: what `measure_overhead` made of the empty intervals; None subtracts nothing.
 
     Raises:
         MeasurementFailed: the overhead is not stable, and its middle half spans more than TOLERATED
@@ -109,7 +109,7 @@ def estimate(
 def median(
     passes: ArrayLike, overhead: IntervalCost | None = None, level: float = 0.95
 ) -> Quantile:
-    """The median alone, as `estimate` gives it: same units, same ValueError.
+    """The median alone, as `estimate` gives it: same units, same errors.
 
     Args:
         passes: latencies of single passes, shape (n,), in clock units.
@@ -130,8 +130,12 @@ def measure_overhead(
     spans.
 
     Args:
-        empty: lengths of the empty interval, shape (n,), n >= 8.
-        resolution: smallest step of the clock.
+        empty: lengths of the empty interval, shape (n,), n >= 8, in the clock's unit.
+        tolerance: a fraction of the median.
+        resolution: smallest step of the clock, in its unit.
+
+    Raises:
+        ValueError: fewer than 8 readings, or one that is not finite.
     """
     ordered = np.sort(samples(empty, at_least=8, name="overhead"))
     median = quantile(ordered, 0.5)
@@ -164,8 +168,9 @@ def _corrected(ordered: FloatArray, p: float, level: float, overhead: IntervalCo
 
 
 def modes_of(ordered: FloatArray, overhead: float = 0.0) -> tuple[modes.Mode, ...]:
-    """The modes that are reported of sorted latencies, less `overhead`; none where one is zero or
-    less. What one bandwidth shows as one mode, the next wider ones may divide.
+    """The modes that are reported of sorted latencies, shape (n,) with n > 0, less `overhead` in
+    the same unit; none where one is zero or less. What one bandwidth shows as one mode, the next
+    wider ones may divide.
     """
     if ordered[0] <= 0:
         return ()

@@ -37,6 +37,7 @@ def over_visits(
     location = np.full(visits * sizes.size, np.nan)
     location[held] = grouped(A, cell, held.size).midmeans()
     table = location.reshape(visits, sizes.size)
+    # a cell without a test is NaN, and so not above 0 either
     complete = table[np.all(table > 0, axis=1)]
     if sizes.size < 2 or len(complete) < 2:
         return None
@@ -68,6 +69,7 @@ def over_runs(
     location = np.array([one.value for one in base])
     error = np.array([one.interval.half_width for one in base]) / critical_value(level)
     df = np.array([one.tests - 1.0 for one in base])
+    # 1/12 is the variance of rounding to whole units: no location is known better
     variance = np.maximum(error**2, 1 / 12) if np.isfinite(error).all() and df.all() else None
     return marginal.fit_groups(marginal.Groups(sizes, location, location**-2, variance, df), level)
 

@@ -49,8 +49,10 @@ def estimate(
 
     Args:
         A: accumulated latencies, shape (S,), S >= 2, any unit of time; the result carries the same
-        unit. N: turns in each test, >= 1. critical: "t" takes Student's t with S - 1 degrees; "z"
-        takes the normal value and reproduces the paper.
+            unit.
+        N: turns in each test, >= 1.
+        critical: "t" takes Student's t with S - 1 degrees; "z" takes the normal value and
+            reproduces the paper.
 
     Raises:
         ValueError: fewer than two tests, a value that is not finite, or N < 1.

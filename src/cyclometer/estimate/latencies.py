@@ -79,6 +79,8 @@ def accumulated(
     if visited:
         return _of_session(visited, A, N, run, level)
     fit = fixed_cost.over_runs(A, N, run, level, exact=False)
+    # Without a line, or with one that takes more off a test than it took, turns keep their share of
+    # what a test costs.
     if fit is None or not np.all(fit.c < A):
         return _combined(_by_run(run, A / N, level), level, fit)
     runs = _by_run(run, (A - fit.c) / N, level)
@@ -113,6 +115,7 @@ def direct_passes(
     if not exact and moments:
         visited = session.session(samples, good, moments, cost, level)
     found = _combined(runs, level, visited=visited)
+    # each test is one turn: all are of one size
     settled = not exact or _settled(values, np.ones_like(values), samples.run[good])
     return replace(found, tails=tails, settled=settled)
 
@@ -204,6 +207,7 @@ def _by_run(run: NDArray[np.int32], Y: FloatArray, level: float) -> tuple[RunEst
     runs = [(number, tests) for number, tests in split_by_run(run) if np.all(Y[tests] > 0)]
     if not runs:
         return ()
+    # which regime is quiet is seen better in all runs together than in one
     common = regimes.base_core(np.sort(np.concatenate([Y[tests] for _, tests in runs])))
     estimated = [(number, regimes.estimate(Y[tests], level, common)) for number, tests in runs]
     return tuple(
@@ -221,6 +225,7 @@ def _direct_run(run: int, values: FloatArray, level: float, exact: bool) -> RunE
     base = overall
     if exact:
         base = regimes.estimate_exact(values, level).base
+    # modes are those of logarithms
     elif len(values) >= _MIN_REGIME and values.min() > 0:
         base = regimes.estimate(values, level).base
     return RunEstimate(run, base, base, overall, others(values, single=True), _usual_step(values))

@@ -32,8 +32,9 @@ class LevelsEstimate:
 
     `scope` says what the interval speaks about: the next run, or only the run or the session that
     was measured.
-    Variances are those of a run's estimate and None if they cannot be estimated: between from three
-    runs on, within where it was given.
+    Variances are those of a run's estimate, in its unit squared, and None if they cannot be
+    estimated: between from three runs on, within where it was given. `spread` is the standard
+    deviation of the runs as a fraction of `value`.
     """
 
     value: float
@@ -55,10 +56,11 @@ def combine(
     """Combine the estimates of independent runs.
 
     Args:
-        estimates: one estimate per run, shape (R,). within: the interval of each run's own
-            estimate, R of them; needed when R is 1. shared: half-width, at the same level, of an
-            error that all estimates have in common, such as that of one fixed cost taken off all
-            runs. Their spread does not show it; it is added in squares.
+        estimates: one estimate per run, shape (R,), in any unit, which the result has, too.
+        within: the interval of each run's own estimate, R of them; needed when R is 1.
+        shared: half-width, at the same level, of an error that all estimates have in common, such
+            as that of one fixed cost taken off all runs. Their spread does not show it; it is added
+            in squares.
 
     Raises:
         ValueError: one run without its own interval, or lengths that differ.

@@ -45,8 +45,8 @@ class Curvature:
 
 @dataclass(frozen=True)
 class MarginalFit:
-    """b: latency of a turn; c: fixed cost of a test. `curvature` is None if fewer than three
-    sizes were run.
+    """b: latency of a turn; c: fixed cost of a test, both in the unit of A. `curvature` is None if
+    fewer than three sizes were run.
     """
 
     b: float
@@ -94,9 +94,10 @@ def fit(A: ArrayLike, N: ArrayLike, level: float = 0.95, resolution: float = 1.0
     """Least-squares line through all tests.
 
     Args:
-        A: accumulated latencies, shape (n,). N: turns of each test, shape (n,); at least two
-        different sizes. resolution: smallest step of the clock in the unit of A; a group cannot be
-        known better than its rounding.
+        A: accumulated latencies, shape (n,).
+        N: turns of each test, shape (n,); at least two different sizes.
+        resolution: smallest step of the clock in the unit of A; a group cannot be known better than
+            its rounding.
 
     Raises:
         ValueError: shapes differ, or fewer than two test sizes.
@@ -124,7 +125,9 @@ def group_means(A: ArrayLike, N: ArrayLike, resolution: float = 1.0) -> Groups:
 
 
 def fit_groups(groups: Groups, level: float = 0.95) -> MarginalFit:
-    """The line through one location a group, with errors from the variances of the locations."""
+    """The line through one location a group, with errors from the variances of the locations.
+    Raises ValueError if there is one size alone.
+    """
     N, y = groups.N, groups.location
     slope, cut = _line(N, groups.weight)
     b, c = float(slope @ y), float(cut @ y)
@@ -168,7 +171,11 @@ def fit_repeated(N: ArrayLike, locations: ArrayLike, level: float = 0.95) -> Mar
 
     Args:
         N: the test sizes, shape (G,), G >= 2.
-        locations: one location of each size in each unit, shape (R, G), R >= 2, positive.
+        locations: one location of each size in each unit, shape (R, G), R >= 2, positive, in any
+            unit of time, which b and c have, too.
+
+    Raises:
+        ValueError: all sizes are one.
     """
     sizes, table = samples(N, 2, "N"), np.asarray(locations, dtype=np.float64)
     # Weights that make the relative errors of all sizes equal.

@@ -46,8 +46,9 @@ def find(ordered: FloatArray, valley: float, smoothing: float | None = None) -> 
     """The modes of sorted positive samples, from the lowest.
 
     Args:
+        ordered: shape (n,) with n > 0, in any unit, which positions have, too.
         valley: standard deviations of the counts by which the density must fall from a mode and
-        rise again to part two.
+            rise again to part two.
         smoothing: bandwidth as a fraction of the latency; None for `bandwidth`.
     """
     smoothing = smoothing or bandwidth(ordered)

@@ -18,7 +18,8 @@ def quantile(ordered: FloatArray, p: float) -> float:
 
 
 def quantile_interval(ordered: FloatArray, p: float, level: float) -> Interval:
-    """Distribution-free interval of the quantile `p` (David & Nagaraja 2003, section 7.1).
+    """Distribution-free interval of the quantile `p` (David & Nagaraja 2003, section 7.1) of sorted
+    samples, shape (n,) with n > 0.
 
     The number of independent samples at or below the true quantile is binomial(n, p), so two order
     statistics enclose it with a probability that does not depend on the distribution. Where the

@@ -27,11 +27,12 @@ _CERTAIN = 1e9  # degrees of freedom of a variance that is as good as known
 class Spread:
     """Where the variance and the time of a circle go; variances in squared units of its latency.
 
-    between: variance between runs of the true latency of a run. within: variance of one test within
-    a run, already inflated by autocorrelation (variance of the run's estimate times its tests).
-    run_s: time of a run that does not depend on its tests. test_s: time of one test with what
-    stands between tests. pilot: runs that the variances were seen in, two or more; infinity for
-    variances that are known.
+    between: variance between runs of the true latency of a run.
+    within: variance of one test within a run, already inflated by autocorrelation (variance of the
+        run's estimate times its tests).
+    run_s: time of a run that does not depend on its tests.
+    test_s: time of one test with what stands between tests.
+    pilot: runs that the variances were seen in, two or more; infinity for variances that are known.
     """
 
     between: float

@@ -100,6 +100,7 @@ def shift(before: Reference | None, after: Reference | None) -> float | None:
     if before is None or after is None:
         return None
     if before.zero is None or after.zero is None:
+        # both None: readings beside tests need no alignment; one None: nothing aligns two sources
         return 0.0 if before.zero is after.zero else None
     common = before.zero.keys() & after.zero.keys()
     moved = [after.zero[key] - before.zero[key] for key in common]
@@ -132,6 +133,7 @@ def visits_of(samples: Samples, tests: Indices) -> tuple[NDArray[np.intp], int]:
     Args:
         tests: which of the samples are meant, shape (n,); the numbers have that shape.
     """
+    # a visit's number counts within its run only
     number = (samples.run[tests].astype(np.int64) << 32) + samples.visit[tests]
     found, visit = np.unique(number, return_inverse=True)
     return visit, found.size

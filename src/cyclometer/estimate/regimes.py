@@ -46,7 +46,9 @@ regimes.
 
 @dataclass(frozen=True)
 class Regime:
-    """A latency of a turn, its interval within this run, and the tests it rests on."""
+    """A latency of a turn in the clock's unit, its interval within this run, and the tests that it
+    rests on: how many, and their share of all.
+    """
 
     value: float
     interval: Interval
@@ -72,10 +74,9 @@ def estimate(Y: ArrayLike, level: float = 0.95, common: Core | None = None) -> R
         Y: latencies of a turn, A/N, of one circle's untagged tests of one size, in arrival order,
             shape (n,), positive.
         common: the core of the regime that is quiet over all runs together (`base_core` of all
-        their tests). A run
-            that met it with MET tests or more is judged by it: whether a regime is sustained is
-            seen better in all tests than in a fifth of them. A run that did not meet it has a quiet
-            regime of its own.
+            their tests). A run that met it with MET tests or more is judged by it: whether a regime
+            is sustained is seen better in all tests than in a fifth of them. A run that did not
+            meet it has a quiet regime of its own.
 
     Raises:
         ValueError: no test, or a latency that is not positive.

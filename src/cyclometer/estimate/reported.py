@@ -35,7 +35,7 @@ def estimate(summaries: Sequence[Summary], flow: Flow | None, level: float = 0.9
 
     A run's interval is Student's from mean, sd and n, or comes from the spread of its visits where
     it has several; with neither it is the whole line. A figure over all runs (run -1) counts only
-    where no run has its own.
+    where no run has its own. Values are per turn, in the unit of the summaries.
     """
     own = [s for s in summaries if s.run >= 0] or list(summaries)
     by_run: dict[int, list[Regime]] = {}

@@ -126,7 +126,8 @@ def estimates(bundle: Bundle, level: float = 0.95, course: bool = True) -> list[
     join their circle.
 
     Without `course` nothing is said about how the runs went over their time (steadiness, sigma_P),
-    which takes as long as all the rest.
+    which takes as long as all the rest. `level` is that of all intervals, a probability. A circle
+    without a latency is there, too, and says why.
     """
     found = []
     printed: dict[int, list[Summary]] = {}
@@ -135,6 +136,7 @@ def estimates(bundle: Bundle, level: float = 0.95, course: bool = True) -> list[
     moments = moments_of(bundle)
     for members in _circles(bundle.identity.rows):
         main = _main(bundle.identity.rows, members)
+        # samples say more than what a tool printed of them
         if main is not None and main in printed and not len(bundle.samples.tests(main)):
             found.append(_reported(bundle, main, printed[main], level))
         elif main is not None:
@@ -299,6 +301,7 @@ def _course_of_tests(samples: Samples, good: NDArray[np.intp], method: str) -> d
     if method not in ("accumulated", "direct"):
         return {"sigma_reason": "passes go from cold to hot"}
     A, N = samples.value[good], samples.turns[good]
+    # tests of other sizes differ without any drift
     series = [A[tests[N[tests] == N[0]]] for _, tests in split_by_run(samples.run[good])]
     long = [one for one in series if len(one) >= _MIN_STEADY]
     if not long:

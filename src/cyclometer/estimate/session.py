@@ -136,6 +136,7 @@ class Session:
         """
         if self.less is None or self.fixed_cost is None:
             return False
+        # CLEAR normal standard errors as a level: of few visits Student's t asks for more of them
         level = 1 - 2 * float(special.ndtr(-CLEAR))
         critical = critical_value(level, max(1.0, MAD_EFFICIENCY * (self.visits - 1)))
         return abs(self.fixed_cost.c) > critical * self.fixed_cost.c_standard_error
@@ -256,6 +257,7 @@ def session(
         tests: indices of the row's tests that count, shape (n,).
         overhead: clock units to subtract from every test, such as the cost of reading the clock.
     """
+    # a test at an unknown moment has no place beside the core's speed
     tests = tests[np.isfinite(moments.seconds[tests])]
     visit, visits = visits_of(samples, tests)
     if visits < 2:
@@ -266,6 +268,7 @@ def session(
         return None
     cost = fixed_cost.over_visits(A, N, visit, visits, level)
     less, share = None, 0.0
+    # A cost as long as a whole test would leave nothing of it, which has no logarithm.
     if cost is not None and np.all(cost.c < A):
         less = np.log(grouped((A - cost.c) / N, visit, visits).medians())
         share = _share(A, N, visit, cost)
@@ -278,6 +281,7 @@ def session(
     x = np.zeros(visits)
     if moments.reference is not None:
         x = moments.reference.at(tests, visit, middle)
+    # Values in core cycles have lost x already; with it y is in clock units, whatever was stored.
     back = x if moments.reference is not None and moments.reference.taken else 0.0
     found = Session(
         occasion=moments.occasion,
@@ -294,6 +298,7 @@ def session(
         beside=moments.beside,
         stretch=np.searchsorted(moments.pauses, middle, "right") if moments.pauses.size else None,
     )
+    # visits are numbered by run, and blocks of time need them in order of time
     return found.part(np.argsort(middle, kind="stable"))
 
 
@@ -303,6 +308,7 @@ def _share(A: FloatArray, N: FloatArray, visit: NDArray[np.intp], cost: Marginal
     Tests of the middle sizes decide a median, so that it follows the cost less than their mean.
     """
     step = cost.c_standard_error
+    # no test may be left without a latency
     ends = [cost.c - step, min(cost.c + step, float(A.min()) * (1 - 1e-9))]
     low, high = (np.log(grouped((A - c) / N, visit, visit.max() + 1).medians()) for c in ends)
     return float(np.mean(low - high)) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.0
@@ -317,6 +323,7 @@ def pseudo_values(values: FloatArray) -> FloatArray:
     they are returned as they are.
     """
     middle = float(np.median(values))
+    # 1.4826 MADs are a standard deviation of normal values
     reach = OUTLYING * 1.4826 * float(np.median(np.abs(values - middle)))
     if not reach:
         return values
@@ -342,6 +349,10 @@ def mean(
     of a round share its minute. What a process draws once is shared by its visits in all blocks, so
     that blocks do not show it: the variance between processes beyond that of their visits is added
     (analysis of variance, not below zero).
+
+    Args:
+        values, process, stretch: of each visit its value, in any unit, the process that it ran in,
+            and its round; shape (visits,), two visits at least.
     """
     visits = values.size
     count = blocks or min(BLOCKS, visits, max(FEWEST_BLOCKS, visits // 2))
@@ -353,6 +364,7 @@ def mean(
         means = np.array([block.mean() for block in np.array_split(values, count)])
     parts = [(float(means.var(ddof=1)) / count, count - 1.0)]
     found, number = np.unique(process, return_inverse=True)
+    # a process for each visit, or one for all: the two variances cannot be separated
     if 1 < found.size < visits:
         parts.append(_between_processes(values, number, found.size))
     return Mean(float(means.mean()), tuple(parts))
@@ -383,11 +395,13 @@ def latency(one: Session, level: float = 0.95) -> LevelsEstimate:
     """The latency of a turn in clock units, at the core's mean speed in this session.
 
     The interval says where the mean over such a minute lies; the next session is another matter.
+    `spread` is that of the runs, in logarithms: a fraction, as long as it is small.
     """
     subtract = one.has_fixed_cost
     z = one.y(subtract) - one.x
     average = mean(z, one.process, one.stretch)
     runs = np.array([own.mean() for own in _of_runs(one).values()])
+    # All visits share the error of the fixed cost, so that their spread does not show it.
     variance, df = satterthwaite(
         (*average.parts, (one.cost_error(subtract) ** 2, one.visits - 1.0))
     )

@@ -27,6 +27,8 @@ are not sought.
 """
 SHORTEST = 5
 """The least number of points in a segment."""
+PENALTY = 4
+"""What one more segment costs, in variances of the noise times the logarithm of the points."""
 OUTLYING = 3.0
 """Standard deviations of the noise from the level about it at which a test is not part of it."""
 AROUND = 9
@@ -117,7 +119,7 @@ def mser5(series: FloatArray) -> int | None:
     the middle.
 
     The truncation d minimises sum((x - mean)^2) / (n - d)^2 over what remains: the squared standard
-    error of its mean.
+    error of its mean. `series` has shape (n,), n >= 10.
     """
     count = series.size // 5
     batches = series[: 5 * count].reshape(count, 5).mean(axis=1)
@@ -216,7 +218,8 @@ def segment(series: FloatArray) -> tuple[Segment, ...]:
     A boundary must lower the squared error by PENALTY * variance * log(points). The variance is
     that of successive differences, which a change of level does not enlarge. Tests that lie far
     from those about them, such as one in ten that a timer tick of the host hit, are replaced
-    first: where they happen to cluster no level begins.
+    first: where they happen to cluster no level begins. `series` has shape (n,), n >= 10, and any
+    unit, which the levels have, too.
     """
     series = _without_outliers(series)
     length = math.ceil(series.size / POINTS)
@@ -224,7 +227,7 @@ def segment(series: FloatArray) -> tuple[Segment, ...]:
     points = np.median(series[: count * length].reshape(count, length), axis=1)
     points = _without_outliers(points)
     noise = _difference_variance(points)
-    bounds = _optimal_bounds(points - np.median(points), 4 * noise * math.log(points.size))
+    bounds = _optimal_bounds(points - np.median(points), PENALTY * noise * math.log(points.size))
     return tuple(
         Segment(
             first * length,
@@ -281,9 +284,11 @@ def _shape(series: FloatArray, segments: tuple[Segment, ...]) -> Shape:
     """
     last = segments[-1].level
     spread = math.sqrt(_difference_variance(series))
+    # a quarter of the noise, or a thousandth of the latency, is no other level
     different = [s for s in segments if abs(s.level - last) > max(spread / 4, 0.001 * abs(last))]
     if not different:
         return "flat"
+    # a last level of less than a quarter of the run may not last either
     if different[-1].end > 0.75 * series.size:
         return "no steady state"
     return "warm-up" if all(s.level > last for s in different) else "slow-down"

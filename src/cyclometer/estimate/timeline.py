@@ -74,6 +74,7 @@ def _origins(bundle: Bundle) -> FloatArray | None:
     np.fill_diagonal(later, 0)
     for (a, _, end), (b, begin, _) in pairwise(visits):
         later[a, b] = max(later[a, b], end - begin)
+    # what follows by way of a third origin (Floyd and Warshall)
     for via in range(runs):
         later = np.maximum(later, later[:, [via]] + later[[via], :])
     first = visits[0][0]
@@ -94,7 +95,7 @@ def _ordered_visits(bundle: Bundle) -> list[tuple[int, float, float]]:
         contract = bundle.identity.rows[row]
         waiting[_Planned(run, contract.contract.key, contract.method)].append((run, begin, end))
     for alike in waiting.values():
-        alike.reverse()
+        alike.reverse()  # the first one is taken first, from the end
     return [waiting[visit].pop() for visit in planned if waiting.get(visit)]
 
 

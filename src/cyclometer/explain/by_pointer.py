@@ -32,6 +32,7 @@ class PointerWalker:
         self._aside: dict[int, StackFrame] = {}
 
     def step(self, move: Move, switches: Container[str]) -> None:
+        """Follows one move; `switches` are the functions that switch threads."""
         before = self._before
         leap_bytes = abs(move.stack - before.stack)
         if move.user and not before.user:

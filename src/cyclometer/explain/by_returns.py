@@ -27,6 +27,7 @@ class ReturnWalker:
         self._aside: list[StackFrame] = []
 
     def step(self, move: Move, switches: Container[str]) -> None:
+        """Follows one move; `switches` are the functions that switch threads."""
         if move.entered or move.called:
             self.top = self.top.call(move.function, self._before.pc)
         elif move.returned:

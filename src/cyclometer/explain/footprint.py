@@ -52,6 +52,7 @@ def footprint(turn: Turn, places: AddressMap, instruction_set: str) -> Footprint
     levels, at = turn.steps["privilege"].tolist(), pc.tolist()
     taken = 0
     for i in range(len(at) - 1):
+        # between modes it is a trap or the return from one
         if levels[i] == levels[i + 1]:
             there, here = at[i + 1], at[i]
             starts = known[levels[i] == USER]

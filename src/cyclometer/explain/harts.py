@@ -81,8 +81,9 @@ def _meanwhile(evidence: Evidence, turn: Turn, hart: int) -> Turn:
     begin = end - turn.length
     first, last = np.searchsorted(clock, (begin, end), side="right")
     first = min(first, len(steps) - 1)
-    within = steps[first : last + 1].copy()
+    within = steps[first : last + 1].copy()  # the ends are cut below; the evidence stays whole
     causes = within["causes"]
+    # cut the step under way at the beginning, then the one at the end, or fill up behind that
     _shorten(causes[0], begin - int(clock[first]) + int(causes[0].sum(dtype=np.int64)))
     missing = turn.length - int(causes.sum(dtype=np.int64))
     _shorten(causes[-1], -missing)

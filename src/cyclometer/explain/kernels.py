@@ -89,7 +89,7 @@ class Kernels:
     facts: tuple[dict[str, str], dict[str, str]]
 
     def worse_than(self, margin: float) -> list[KernelRow]:
-        """Rows that cost more by more than this share."""
+        """Rows that cost more by more than this share of the old count, a fraction."""
         return [row for row in self.rows if not row.why and (row.share or 0.0) > margin]
 
     def options(self) -> dict[str, tuple[str, str]]:
@@ -140,7 +140,9 @@ def _counts(e: Estimate) -> tuple[float, ...]:
 
 
 def kernels(before: Bundle, after: Bundle, requests: Sequence[Request]) -> Kernels:
-    """Both sides with the functions that carry each change; `requests` trace them."""
+    """Both sides with the functions that carry each change. `requests`, one per side, trace them; a
+    circle whose trace fails says why in its row.
+    """
     found = rows(before, after)
     changed = [row for row in found if not row.why and row.change]
     if changed:
@@ -164,6 +166,7 @@ def _explained(
     a quarter of its time.
     """
     counts = [{row.key: row.counts[at] for row in changed} for at in (0, 1)]
+    # spawned, for a fork of a process that has threads may hold their locks for ever
     with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=gc.disable) as pool:
         try:
             return list(pool.map(traced, requests, counts))

@@ -29,6 +29,7 @@ class Part(Generic[Name]):
 
     @property
     def total(self) -> int:
+        """Steps of the clock, of all causes."""
         return sum(self.causes)
 
     @property

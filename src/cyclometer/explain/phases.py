@@ -14,12 +14,8 @@ from cyclometer.record.schema import Contract
 from cyclometer.record.trace import INTERRUPTED, SUPERVISOR, USER, Steps, of_turn
 
 _KERNEL = "kernel"
-_WRAPPERS = (
-    "sys_",
-    "message_",
-    "invoke_",
-    *SYSTEM_CALLS,
-)  # what a system call enters, of the reference kernel and Linux
+# what a system call enters, of the reference kernel and Linux
+_WRAPPERS = ("sys_", "message_", "invoke_", *SYSTEM_CALLS)
 
 
 def phases(turn: Turn, places: AddressMap, contract: Contract) -> tuple[list[str], bool]:
@@ -53,7 +49,6 @@ def phases(turn: Turn, places: AddressMap, contract: Contract) -> tuple[list[str
 def _what(event: str) -> str:
     """An event without its actors: two threads enter the same function. Empty for what has no point
     of its own.
-
     """
     actor, _, what = event.partition(": ")
     if actor == _KERNEL and what.startswith((SWITCH, INTERRUPT)):
@@ -90,6 +85,7 @@ def _seen(
         if asked and what != wrapped:
             found.append((i, what))
             wrapped = ""
+        # A call enters its wrapper and then the function of the same name: both are one event.
         if what and what != place.function and what not in (SWITCH, INTERRUPT, FAULT):
             wrapped = what
         elif what == wrapped:

@@ -49,9 +49,8 @@ class LatencyShares:
     profile: Profile
     samples: int  # those that came and those that should have come
     functions: tuple[LatencyShare, ...]  # by the innermost function, the largest first
-    inclusive: tuple[
-        LatencyShare, ...
-    ]  # by every function that is open; they sum to more than the whole
+    # by every function that is open; they sum to more than the whole
+    inclusive: tuple[LatencyShare, ...]
     levels: tuple[LatencyShare, ...]
 
 

@@ -38,6 +38,7 @@ class Turn:
 
     @property
     def length(self) -> int:
+        """Steps of the clock that all `turns` take together."""
         return int(self.steps["causes"].sum(dtype=np.int64))
 
 

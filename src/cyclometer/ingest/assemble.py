@@ -53,9 +53,8 @@ class FilePart:
     runs: tuple[dict[str, str], ...]
     problems: tuple[Problem, ...]
     rows: tuple[Row, ...]
-    summaries: (
-        bytes  # MessagePack of a list of Summary, several times as fast to pass on as the objects
-    )
+    # MessagePack of a list of Summary, several times as fast to pass on as the objects
+    summaries: bytes
     row: NDArray[np.int32]
     run: NDArray[np.int32]
     visit: NDArray[np.int32]
@@ -135,9 +134,8 @@ class _Joined:
     rows: dict[bytes, Row] = field(default_factory=dict)  # by what makes them the same, in order
     numbers: dict[bytes, int] = field(default_factory=dict)
     summaries: list[Summary] = field(default_factory=list)
-    samples: list[FilePart] = field(
-        default_factory=list
-    )  # rows and runs counted through the bundle
+    # rows and runs counted through the bundle
+    samples: list[FilePart] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[dict[str, Any]] = field(default_factory=list)
     raw: dict[str, bytes] = field(default_factory=dict)
@@ -160,6 +158,7 @@ class _Joined:
         numbers = np.array([self._number(row) for row in rows], np.int32)
         self._add_summaries(part, rows, numbers, first)
         runs = np.where(part.run >= 0, part.run + first, -1).astype(np.int32)
+        # without the file and its summaries, which are held above
         self.samples.append(replace(part, row=numbers[part.row], run=runs, data=b"", summaries=b""))
 
     def _number(self, row: Row) -> int:

@@ -19,16 +19,14 @@ from cyclometer.errors import BadFile
 
 MAX_FILE_BYTES = 256 << 20
 MAX_JSON_BYTES = 64 << 20
-MAX_JSON_VALUES = (
-    5_000_000  # some 60 bytes of memory each, so that a bomb of empty lists stays below 350 MB
-)
+# some 60 bytes of memory each, so that a bomb of empty lists stays below 350 MB
+MAX_JSON_VALUES = 5_000_000
 # outside of strings, which stay
 _NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|(-?\b(?:NaN|Infinity)\b)')
 _AN_OBJECT = 4  # values that the memory of an object with one member is worth
 MAX_LINES = 2_000_000
-MAX_LINE_CHARS = (
-    10_000  # of the line-oriented formats; bounds what a regular expression may look at
-)
+# of the line-oriented formats; bounds what a regular expression may look at
+MAX_LINE_CHARS = 10_000
 HEAD_BYTES = 64 << 10  # what a format is recognised by
 
 # what follows an escape
@@ -105,6 +103,7 @@ def read(path: str | Path, *, max_bytes: int = MAX_FILE_BYTES, encoding: str = "
         raise BadFile(
             f"{_shown(path)} cannot be read ({error.strerror}); check its permissions"
         ) from None
+    # its size was asked for before it was opened
     if len(data) > max_bytes:
         raise BadFile(f"{_shown(path)} grew while it was read; wait until it is complete")
     return decode(path.name, data, encoding)
@@ -130,6 +129,7 @@ def decode(name: str, data: bytes, encoding: str = "utf-8") -> Foreign:
         raise BadFile(
             f"{name} is not {encoding}{where}; say what it is with --set encoding=latin-1"
         ) from None
+    # a break on a serial line reads as a zero byte; a binary is full of them
     if "\0" in text and text.count("\0") * 100 > len(text):
         raise BadFile(f"{name} is binary, not text; give the log or table itself")
     text = _plain(text)

@@ -169,6 +169,7 @@ def _rates(rule: Rule, view: View) -> Iterator[Issue]:
                     by_clock[row.clock.name].append(_Pair(index, summary.mean, printed, unit))
     for name, pairs in by_clock.items():
         stated = {view.rows[pair.row].clock.hz for pair in pairs} - {0.0}
+        # of two that disagree nobody can say which is wrong
         if not stated and len(pairs) < 3:
             continue
         hz = stated.pop() if len(stated) == 1 else median(pair.hz for pair in pairs)

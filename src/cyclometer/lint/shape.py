@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from cyclometer.bundle.model import Summary
 from cyclometer.lint.view import Issue, Rule, Stretch, View, decimals, listed
 
-_LOOKED_AT = (
-    8  # runs whose shape is examined; the cost of a rule must not grow with the number of runs
-)
+# runs whose shape is examined; the cost of a rule must not grow with the number of runs
+_LOOKED_AT = 8
 _COLD_RATIO = 1.1
 
 

@@ -54,6 +54,7 @@ def _impossible(summary: Summary) -> Iterator[tuple[str, float]]:
         yield "minimum", low
     if mean is not None and np.inf > high > mean + farthest:
         yield "maximum", high
+    # a tool that keeps sums alone prints 0 for both ends
     none_kept = low == high == 0 and mean is not None and mean > slack
     if low > high or (mean is not None and mean > high + slack):
         yield "maximum", high

@@ -45,7 +45,7 @@ class Decoder:
     _hello_crc: bytes = b""
 
     def feed(self, data: bytes) -> list[Record]:
-        """Records completed by `data`."""
+        """Records completed by `data`, in order; what cannot be used goes to `damage`."""
         self._pending += data
         *lines, rest = self._pending.split(b"\n")
         self._pending = rest
@@ -77,6 +77,7 @@ class Decoder:
         if self._skipping:
             self._skipping = False
             return None
+        # the last one, for a record that was cut off may stand before it on the line
         start = line.rfind(b"@cyc ")
         if start < 0:
             return None

@@ -68,7 +68,7 @@ Steps = NDArray[np.void]  # of dtype STEP, shape (n,)
 
 
 def encode(steps: Steps) -> bytes:
-    """The bytes of a trace file."""
+    """The bytes of a trace file of the newest version."""
     return _header(2) + steps.tobytes()
 
 
@@ -92,8 +92,8 @@ def load(path: Path) -> Steps:
 
 
 def decode(data: bytes, where: str) -> Steps:
-    """The steps of a trace file's bytes. Raises BadFile if they break the
-    format.
+    """The steps of a trace file's bytes; `where` names them in errors. Raises BadFile if they break
+    the format.
     """
     if len(data) > FILE_MAX_BYTES:
         raise BadFile(
@@ -143,7 +143,7 @@ def lanes(steps: Steps) -> dict[int, Steps]:
 
 
 def joined(lanes: Mapping[int, Steps]) -> Steps:
-    """What `lanes` took apart, by the clock."""
+    """What `lanes` took apart, in the order of the clock."""
     marked = [lane.copy() for lane in lanes.values()]
     for hart, lane in zip(lanes, marked, strict=True):
         lane["flags"] |= np.uint8(hart << _HART_SHIFT)

@@ -24,9 +24,8 @@ _ROWS, _COLUMNS = 12, 72
 _SHADES = " ·:+*#@"
 _WANTED = 0.005  # half-width that plans are made for, as a fraction of the latency
 _HALF_WIDTH = f"±{100 * _WANTED:g} %"
-_RUN_S = (
-    0.01  # what a run spends on a circle beyond its tests: a process, its peers, and cold turns
-)
+# what a run spends on a circle beyond its tests: a process, its peers, and cold turns
+_RUN_S = 0.01
 
 
 def show(bundle: Bundle, key: str, as_json: bool) -> None:
@@ -314,6 +313,7 @@ def _plot(bundle: Bundle, e: Estimate) -> list[str]:
     rows = bundle.samples.tests(e.row)
     if len(rows) < 2:
         return []
+    # the range is that of the tests that count; excluded ones are drawn at its edge
     good = bundle.samples.tags[rows] == 0
     Y = bundle.samples.value[rows] / bundle.samples.turns[rows]
     low, high = _range(Y[good] if good.any() else Y)

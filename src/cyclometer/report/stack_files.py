@@ -144,7 +144,7 @@ def _slices(spans: Iterable[tuple[Sequence[str], int]]) -> Iterator[tuple[str, i
     open_now: list[tuple[str, int]] = []
     done: list[tuple[int, int, str, int]] = []  # start, depth: the order to tell them in
     now = 0
-    for stack, count in (*spans, ((), 0)):
+    for stack, count in (*spans, ((), 0)):  # the last one closes all that is open
         kept = _alike([name for name, _ in open_now], stack)
         while len(open_now) > kept:
             name, start = open_now.pop()
@@ -211,6 +211,7 @@ def _graph(side: Stacks) -> tuple[dict[str, int], Counter[_Edge], dict[_Edge, in
             alone.setdefault(name, 0)
         alone[stack[-1]] += count
         kept = _alike(before, stack) if side.ordered else 0
+        # entered anew from the first function on that was not open before
         edges = list(pairwise(stack))
         calls.update(edges[max(kept - 1, 0) :])
         for edge in dict.fromkeys(edges):

@@ -83,6 +83,7 @@ def _tasks(content: Mapping[str, Any], folder: Path, images: dict[str, Path]) ->
     if twice := fixed.keys() & axes.keys():
         raise _Wrong(f"{min(twice)!r} stands in [sweep] and in [axes]")
     values = {name: _values(name, axis) for name, axis in axes.items()}
+    # counted before they are made, for a typing error can ask for billions
     number = 1
     for axis in values.values():
         number *= len(axis)

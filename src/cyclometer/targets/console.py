@@ -133,8 +133,8 @@ def _read(
     ends: Sequence[bytes],
 ) -> BootResult:
     console = bytearray()
-    ended_at: int | None = None
-    late, heard_s = "", time.monotonic()
+    ended_at: int | None = None  # where the text that ends a console begins
+    late, heard_s = "", time.monotonic()  # why it was asked to end; when it last said something
     while True:
         left_s = deadline_s - time.monotonic()
         data = take(max(0, min(left_s, _LOOK_S)))

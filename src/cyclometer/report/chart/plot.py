@@ -124,6 +124,7 @@ class Scale:
         if not self.log:
             return _linear_ticks(self.low, self.high, wanted)
         decades = math.log10(self.high / self.low)
+        # the more decades, the fewer ticks in each
         digits = (1,) if decades > wanted else (1, 3) if 2 * decades > wanted else (1, 2, 5)
         first = math.floor(math.log10(self.low))
         values = (

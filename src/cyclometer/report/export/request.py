@@ -25,9 +25,8 @@ class ExportRequest:
     run: int | None = None  # kbench: this run; None the first
     samples: bool = False  # csv: raw samples instead of estimates
     chart: str = "samples"  # svg, png: which chart, by its name in chart.registry
-    beside: ExportRequest | None = (
-        None  # svg, png: the same circle of another bundle, drawn as what came after
-    )
+    # svg, png: the same circle of another bundle, drawn as what came after
+    beside: ExportRequest | None = None
 
     def latencies(self) -> Iterator[tuple[str, Estimate, LevelsEstimate]]:
         """The estimates that may be handed on as results: valid ones. Raises NothingMeasured if

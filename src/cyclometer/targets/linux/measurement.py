@@ -27,9 +27,8 @@ from cyclometer.targets.linux.placement import CpuPair
 from cyclometer.targets.linux.plan import Cost
 from cyclometer.units import NS_PER_S
 
-PROOF_RUN = (
-    0  # the proof is a run of its own; timed runs count from 1, and the first one calibrates
-)
+# the proof is a run of its own; timed runs count from 1, and the first one calibrates
+PROOF_RUN = 0
 _FIRST_RUN = 1
 # two sizes: what a turn adds to a counter is their difference
 _PROOF_FLOW = Flow(initial=8, delta=32, groups=2, tests=5)
@@ -232,7 +231,7 @@ class Measurement:
         s, rng = self.settings, random.Random(self.settings.seed)
         keys = list(self.costs)
         left_s = deadline_s - time.monotonic() - self.cold_runs * len(keys) * _PASSES_S
-        left_s /= 1 + plan.REFERENCE_SHARE
+        left_s /= 1 + plan.REFERENCE_SHARE  # references are visited besides
         rounds = self.rounds = self._rounds(left_s)
         share_s = left_s / max(1, len(keys))
         flows = self.flows = {key: self._flow(key, share_s, rounds) for key in keys}
@@ -249,6 +248,7 @@ class Measurement:
                 self._timed(run, key, "passes", plan.single_flow(plan.PASSES))
             left_s = deadline_s + slept_s - time.monotonic()
             pace = plan.pace(left_s, len(order) - done, share_s / (s.runs * rounds))
+            # a flow that was asked for is not cut, however late it is
             flow = flows[key] if flows[key] is s.flow else plan.paced(flows[key], pace)
             self._timed(run, key, self.methods[key], flow)
         self.progress.visits(len(order), len(order), "")

@@ -70,7 +70,7 @@ def _of_file(path: str) -> _File | None:
         return None
     loads = _loads(Path(path))
     found: dict[int, str] = {}
-    for option in ("-D", "-a"):
+    for option in ("-D", "-a"):  # a stripped file has dynamic symbols alone
         done = subprocess.run([nm, option, "--defined-only", "--", path], capture_output=True)  # noqa: PLW1510
         for text, name in _LINE.findall(done.stdout):
             offset = _offset(int(text, 16), loads)
@@ -117,4 +117,5 @@ def kernel() -> Symbols | None:
     except OSError:
         return None
     found = symbols.read(text)
+    # all are 0 to whom the kernel hides them
     return found if found and found.addresses[len(found.addresses) // 2] else None

@@ -90,7 +90,8 @@ class Debugger:
     def run_to(self, addresses: Sequence[int]) -> None:
         """Runs until one of `addresses` is next."""
         for address in addresses:
-            self._ask(f"Z1,{address:x},2")
+            self._ask(f"Z1,{address:x},2")  # a hardware breakpoint: it changes no instruction
+        # T for stopped; W or X for gone
         if self._ask("c")[:1] != b"T":
             raise MeasurementFailed(
                 "the traced machine ended before its test; run the circle without tracing"
@@ -135,6 +136,7 @@ class Debugger:
     def save(self, state: Path) -> None:
         """Writes the machine as it stands to a file, from which `-incoming` continues it."""
         draft = state.with_suffix(".part")
+        # renamed last, so that what waits for the file finds it whole
         words = f"cat > {shlex.quote(str(draft))} && mv {shlex.quote(str(draft))} "
         words += shlex.quote(str(state))
         self.monitor("migrate_set_parameter max-bandwidth 4G")  # bytes in a second
@@ -281,7 +283,7 @@ class Debugger:
             self._listen()
         end = heard.find(b"#")
         body = bytes(heard[heard.find(b"$") + 1 : end])
-        del heard[: end + 3]
+        del heard[: end + 3]  # with two digits of a checksum, for which a socket pair has no use
         with suppress(BrokenPipeError, ConnectionResetError):  # QEMU ended behind its last packet
             self._stub.sendall(b"+")
         return body

@@ -38,9 +38,8 @@ class Register:
 
     name: str
     bits: int  # those that are the root
-    writes: (
-        Pattern  # the instruction that sets it; of which general register, its lowest five bits say
-    )
+    # the instruction that sets it; of which general register, its lowest five bits say
+    writes: Pattern
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,8 @@ class Dialect:
     privileges: tuple[int, ...]
     counted: frozenset[int]  # exceptions that QEMU raises behind the instruction, so that it counts
     hint_bytes: int
-    interrupts: Container[
-        int
-    ] = ()  # causes that are none of the last step's doing, where the log does not say so
+    # causes that are none of the last step's doing, where the log does not say so
+    interrupts: Container[int] = ()
     unlogged: tuple[Pattern, ...] = ()  # instructions that enter the kernel without an exception
     root: Register | None = None
     registers: tuple[str, ...] = ()  # that stand in one match with their block

@@ -75,6 +75,7 @@ def _map_ram(ram: bytearray, satp: int) -> None:
             f"the harness has mapped memory at {RAM_BASE:#x}, where --firmware needs to continue "
             "it; leave out --firmware"
         )
+    # a leaf in the root table maps the whole gigabyte
     entry = number << _GIGAPAGE_SHIFT >> 2 | _MAPPED
     ram[at : at + _WORD_BYTES] = entry.to_bytes(_WORD_BYTES, "little")
 

@@ -143,6 +143,7 @@ def _runs(code: Mapping[int, int]) -> list[tuple[int, bytes]]:
     """Address and content of each stretch of instructions that follow each other."""
     found: list[tuple[int, bytearray]] = []
     for pc, insn in sorted(code.items()):
+        # RISC-V: both lowest bits are set in what is not compressed
         content = insn.to_bytes(_BYTES if insn & 3 == 3 else _COMPRESSED_BYTES, "little")
         if found and found[-1][0] + len(found[-1][1]) == pc:
             found[-1][1].extend(content)

@@ -103,13 +103,13 @@ def harness() -> Path:
 
 def planted_cycles(bundle: Bundle, fraction: float) -> dict[str, float]:
     """Cycles a turn that make each circle slower by a fraction, for circles whose turns are timed
-    together and take FEWEST_CYC or more.
+    together and take FEWEST_CYC or more. Not floors: a floor that moves is another machine.
     """
     return {
         one.contract.key: fraction * one.latency.value
         for one in estimates(bundle, course=False)
         if one.method == "accumulated" and one.valid and one.latency and one.clock.unit == "cycles"
-        if one.latency.value >= FEWEST_CYC
+        if one.latency.value >= FEWEST_CYC and not one.contract.key.startswith("floor.")
     }
 
 
